@@ -1,0 +1,332 @@
+// The door between Python and the core: the only file that knows nanobind. It checks arrays, releases the GIL, keeps
+// an ear open for Ctrl-C while the work runs, and hands records out. The core owns nothing between calls.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <future>
+#include <stdexcept>
+
+#include "bits.hpp"
+#include "parent_sets.hpp"
+#include "search_dp.hpp"
+#include "search_greedy.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace spinney;
+
+namespace {
+
+using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using Ints = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
+using DoublesIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using IntsIn = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ColumnIn = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Lists = std::vector<std::vector<int>>;
+using SetsOut = std::vector<std::tuple<Doubles, Ints, Ints>>;
+using SetsIn = std::vector<std::tuple<DoublesIn, IntsIn, IntsIn>>;
+
+template <class Array, class T>
+Array to_numpy(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Array(kept->data(), {kept->size()}, owner);
+}
+
+// The only copy of the sentence for a broken promise between our Python and our core.
+void must(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(std::string("spinney's core was called wrongly: ") + what);
+}
+
+Data make_data(const std::vector<ColumnIn>& arrays, const std::vector<int>& levels) {
+    must(!arrays.empty() && arrays.size() == levels.size(), "one number of levels per column");
+    std::vector<Column> columns;
+    const std::size_t rows = arrays[0].shape(0);
+    must(rows < 0xffffffffu, "at most 2^32 - 2 rows");
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        must(arrays[i].shape(0) == rows, "columns of equal length");
+        Column column{nullptr, nullptr, levels[i]};
+        if (arrays[i].dtype() == nb::dtype<std::uint8_t>()) {
+            column.narrow = static_cast<const std::uint8_t*>(arrays[i].data());
+        } else {
+            must(arrays[i].dtype() == nb::dtype<std::uint16_t>(), "columns of uint8 or uint16");
+            column.wide = static_cast<const std::uint16_t*>(arrays[i].data());
+        }
+        column.visit([&](auto* values) {
+            int largest = 0;
+            for (std::size_t row = 0; row < rows; ++row) largest = std::max<int>(largest, values[row]);
+            must(largest < levels[i] || (rows == 0 && levels[i] >= 1), "codes below the number of levels");
+        });
+        columns.push_back(column);
+    }
+    return Data(std::move(columns), rows);
+}
+
+void check_lists(const Lists& lists, int variables) {
+    must(static_cast<int>(lists.size()) == variables, "one list per variable");
+    for (std::size_t v = 0; v < lists.size(); ++v)
+        for (std::size_t i = 0; i < lists[v].size(); ++i) {
+            must(lists[v][i] >= 0 && lists[v][i] < variables && lists[v][i] != static_cast<int>(v), "variables in range");
+            must(i == 0 || lists[v][i - 1] < lists[v][i], "sorted lists");
+        }
+}
+
+struct Spec {                                            // a ScoreSpec that owns its prior network
+    ScoreSpec spec;
+    std::unique_ptr<PriorNetwork> network;
+
+    Spec(const std::string& name, double parameter, std::vector<double> size_prior, double per_parameter,
+         const std::vector<int>& levels, const std::vector<std::pair<std::vector<int>, DoublesIn>>& tables) {
+        spec.score = table_score_named(name);
+        spec.parameter = parameter;
+        spec.size_prior = std::move(size_prior);
+        spec.per_parameter = per_parameter;
+        must((spec.score == TableScore::bde) == !tables.empty(), "a prior network with bde and only there");
+        if (tables.empty()) return;
+        std::vector<PriorTable> own;
+        for (auto& [parents, values] : tables)
+            own.push_back({parents, std::vector<double>(values.data(), values.data() + values.size())});
+        network = std::make_unique<PriorNetwork>(levels, std::move(own));
+        spec.network = network.get();
+    }
+};
+
+struct Ending {                                          // why a job ended before its time, if it did
+    bool interrupted = false, late = false;
+};
+
+// Runs the job on a thread of its own; this one wakes up to look for Ctrl-C and the clock, and to report progress.
+template <class Job>
+auto run(Control& control, nb::object progress, Ending& ending, double time_limit, Job&& job) {
+    nb::gil_scoped_release release;
+    const auto start = std::chrono::steady_clock::now();
+    auto future = std::async(std::launch::async, std::forward<Job>(job));
+    while (future.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+        nb::gil_scoped_acquire acquire;
+        if (control.stop) continue;
+        if (PyErr_CheckSignals() != 0) {
+            PyErr_Clear();
+            ending.interrupted = true;
+            control.stop = true;
+        } else if (time_limit > 0 && std::chrono::steady_clock::now() - start > std::chrono::duration<double>(time_limit)) {
+            ending.late = true;
+            control.stop = true;
+        } else if (!progress.is_none()) {
+            try {
+                progress(control.done.load(), control.total.load());
+            } catch (...) {                              // the callback failed: end the job, then let its error out
+                control.stop = true;
+                nb::gil_scoped_release wait;
+                future.wait();
+                throw;
+            }
+        }
+    }
+    return future.get();
+}
+
+void note(nb::dict& out, const Ending& ending) {
+    out["interrupted"] = ending.interrupted;
+    out["late"] = ending.late;
+}
+
+ListedSets read_sets(const SetsIn& arrays) {
+    ListedSets sets(arrays.size());
+    const int n = static_cast<int>(arrays.size());
+    for (int v = 0; v < n; ++v) {
+        auto& [scores, sizes, parents] = arrays[v];
+        must(scores.size() == sizes.size(), "a size per score");
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            must(sizes.data()[i] >= 0 && at + sizes.data()[i] <= parents.size(), "sizes that add up");
+            ListedSet set{scores.data()[i], {}};
+            for (int k = 0; k < sizes.data()[i]; ++k) {
+                int p = parents.data()[at++];
+                must(p >= 0 && p < n && p != v && (k == 0 || set.parents.back() < p), "sorted parents in range");
+                set.parents.push_back(p);
+            }
+            must(i == 0 || set.score <= sets[v].back().score, "sets best first");
+            sets[v].push_back(std::move(set));
+        }
+    }
+    return sets;
+}
+
+VarSet to_set(const std::vector<int>& list, int variables) {
+    VarSet set(variables);
+    for (int v : list) set.insert(v);
+    return set;
+}
+
+struct GreedyArgs {
+    Lists start, allowed, required;
+    std::vector<int> most;
+    int tabu, patience, restarts, shake;
+    std::uint64_t seed;
+    double time_limit;
+    int threads;
+
+    GreedyRequest request() const {
+        const int n = static_cast<int>(start.size());
+        check_lists(start, n);
+        check_lists(allowed, n);
+        check_lists(required, n);
+        must(static_cast<int>(most.size()) == n, "a limit per child");
+        GreedyRequest r;
+        r.start = start;
+        for (int v = 0; v < n; ++v) {
+            r.allowed.push_back(to_set(allowed[v], n));
+            r.required.push_back(to_set(required[v], n));
+        }
+        r.most = most;
+        r.tabu = tabu, r.patience = patience, r.restarts = restarts, r.shake = shake;
+        r.seed = seed, r.time_limit = time_limit, r.threads = threads;
+        return r;
+    }
+};
+
+nb::dict to_dict(GreedyResult&& result, const Ending& ending) {
+    nb::dict out;
+    out["parents"] = nb::cast(result.parents);
+    out["score"] = result.score;
+    out["trace"] = nb::cast(result.trace);
+    out["moves"] = result.moves;
+    out["rows"] = result.rows;
+    out["stopped"] = result.stopped;
+    note(out, ending);
+    return out;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "The C++ core of spinney; the public API is in Python.";
+    m.attr("dispatched") = bits::dispatched;
+    m.attr("most_dp_variables") = most_dp_variables;
+    m.def("dp_bytes", &dp_bytes, "variables"_a, "threads"_a);
+    m.def("chi2_quantile", &chi2_quantile, "p"_a, "df"_a);
+    m.def("log_regret", &log_regret, "levels"_a, "n"_a);
+
+    nb::class_<Spec>(m, "Spec").def(
+        nb::init<const std::string&, double, std::vector<double>, double, const std::vector<int>&,
+                 const std::vector<std::pair<std::vector<int>, DoublesIn>>&>(),
+        "name"_a, "parameter"_a, "size_prior"_a, "per_parameter"_a, "network_levels"_a, "network_tables"_a);
+
+    m.def(
+        "prior_joint",
+        [](const Spec& spec, const std::vector<int>& variables) {
+            must(spec.network != nullptr, "a prior network");
+            return to_numpy<Doubles>(spec.network->joint(variables));
+        },
+        "spec"_a, "variables"_a);
+
+    nb::class_<GreedyArgs>(m, "GreedyArgs")
+        .def(nb::init<Lists, Lists, Lists, std::vector<int>, int, int, int, int, std::uint64_t, double, int>(), "start"_a,
+             "allowed"_a, "required"_a, "most"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a,
+             "time_limit"_a, "threads"_a);
+
+    m.def(
+        "local_scores",
+        [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec,
+           const std::vector<std::pair<int, std::vector<int>>>& families) {
+            Data data = make_data(columns, levels);
+            for (auto& [child, parents] : families) {
+                must(child >= 0 && child < data.variables(), "children in range");
+                for (std::size_t i = 0; i < parents.size(); ++i)
+                    must(parents[i] >= 0 && parents[i] < data.variables() && parents[i] != child &&
+                             (i == 0 || parents[i - 1] < parents[i]), "sorted parents in range");
+            }
+            std::vector<double> out;
+            {
+                nb::gil_scoped_release release;
+                Tables tables(static_cast<std::uint32_t>(data.rows()));
+                FamilyScorer scorer(data, spec.spec, tables);
+                for (auto& [child, parents] : families) out.push_back(scorer.score(child, parents));
+            }
+            return to_numpy<Doubles>(std::move(out));
+        },
+        "columns"_a, "levels"_a, "spec"_a, "families"_a);
+
+    m.def(
+        "score_parent_sets",
+        [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec, const Lists& candidates,
+           const Lists& required, const std::vector<int>& most, bool prune, bool bounds, int threads, nb::object progress, double time_limit) {
+            Data data = make_data(columns, levels);
+            check_lists(candidates, data.variables());
+            check_lists(required, data.variables());
+            must(static_cast<int>(most.size()) == data.variables(), "a limit per child");
+            SetsRequest request{candidates, required, most, prune, bounds, threads};
+            Control control;
+            Ending ending;
+            ScoredSets found = run(control, progress, ending, time_limit,
+                                   [&] { return score_parent_sets(data, spec.spec, request, control); });
+            nb::dict out;
+            SetsOut sets;
+            for (auto& child : found.children)
+                sets.emplace_back(to_numpy<Doubles>(std::move(child.scores)), to_numpy<Ints>(std::move(child.sizes)),
+                                  to_numpy<Ints>(std::move(child.parents)));
+            out["sets"] = nb::cast(std::move(sets));
+            out["families"] = found.families;
+            out["scored"] = found.scored;
+            note(out, ending);
+            return out;
+        },
+        "columns"_a, "levels"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "prune"_a, "bounds"_a, "threads"_a,
+        "progress"_a.none(), "time_limit"_a);
+
+    m.def(
+        "greedy_counted",
+        [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec, const GreedyArgs& args,
+           nb::object progress) {
+            Data data = make_data(columns, levels);
+            GreedyRequest request = args.request();
+            must(static_cast<int>(request.start.size()) == data.variables(), "a start for every variable");
+            Tables tables(static_cast<std::uint32_t>(data.rows()));
+            CountedScores scores(data, spec.spec, tables);
+            Control control;
+            Ending ending;
+            auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, control); });
+            return to_dict(std::move(found), ending);
+        },
+        "columns"_a, "levels"_a, "spec"_a, "args"_a, "progress"_a.none());
+
+    m.def(
+        "greedy_listed",
+        [](const SetsIn& arrays, const GreedyArgs& args, nb::object progress) {
+            ListedSets sets = read_sets(arrays);
+            GreedyRequest request = args.request();
+            must(request.start.size() == sets.size(), "a start for every variable");
+            ListedScores scores(sets);
+            Control control;
+            Ending ending;
+            auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, control); });
+            // What a larger set stands for is the best listed set within it.
+            for (std::size_t v = 0; v < sets.size(); ++v)
+                if (auto* set = ListedScores::best_within(sets[v], found.parents[v])) found.parents[v] = set->parents;
+            return to_dict(std::move(found), ending);
+        },
+        "sets"_a, "args"_a, "progress"_a.none());
+
+    m.def(
+        "dp",
+        [](const SetsIn& arrays, int threads, nb::object progress, double time_limit) {
+            ListedSets sets = read_sets(arrays);
+            must(!sets.empty() && sets.size() <= most_dp_variables, "at most 32 variables");
+            Control control;
+            Ending ending;
+            DpResult found = run(control, progress, ending, time_limit, [&] { return dp(sets, threads, control); });
+            nb::dict out;
+            out["parents"] = nb::cast(found.parents);
+            out["score"] = found.score;
+            out["feasible"] = found.feasible;
+            note(out, ending);
+            return out;
+        },
+        "sets"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+}

@@ -1,0 +1,72 @@
+// One discrete table, as the core sees it.
+//
+// Columns come from Python as they are (one byte a cell up to 256 levels, two above) and are not copied. Beside them
+// stand bitmaps, one per level, because counting by AND and popcount reads a bit a cell instead of a byte; columns
+// with many levels have none, there a pass over the rows is cheaper.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace spinney {
+
+using Word = std::uint64_t;
+
+struct Column {
+    const std::uint8_t* narrow = nullptr;   // exactly one of the two is set
+    const std::uint16_t* wide = nullptr;
+    int levels = 0;                          // declared, not seen
+
+    template <class F>
+    decltype(auto) visit(F&& f) const { return narrow ? f(narrow) : f(wide); }
+};
+
+// A growing buffer of words, aligned for the widest load. Never shrinks: scratch is kept from call to call.
+class WordBuffer {
+public:
+    Word* need(std::size_t words) {
+        if (words > size_) {
+            std::size_t bytes = (words * sizeof(Word) * 5 / 4 + 63) / 64 * 64;
+            void* memory = std::aligned_alloc(64, bytes);
+            if (!memory) throw std::bad_alloc();
+            buffer_.reset(static_cast<Word*>(memory));
+            size_ = bytes / sizeof(Word);
+        }
+        return buffer_.get();
+    }
+    Word* get() const { return buffer_.get(); }
+
+private:
+    struct Free { void operator()(Word* p) const { std::free(p); } };
+    std::unique_ptr<Word, Free> buffer_;
+    std::size_t size_ = 0;
+};
+
+class Data {
+public:
+    // Above this many levels a bitmap per level costs more than a pass over the rows.
+    static constexpr int most_bitmap_levels = 24;
+
+    Data(std::vector<Column> columns, std::size_t rows);
+
+    int variables() const { return static_cast<int>(columns_.size()); }
+    std::size_t rows() const { return rows_; }
+    std::size_t words() const { return words_; }        // per bitmap, a multiple of 8, padded with zeros
+    int levels(int v) const { return columns_[v].levels; }
+    const Column& column(int v) const { return columns_[v]; }
+    bool has_bitmaps(int v) const { return first_bitmap_[v] >= 0; }
+    const Word* bitmap(int v, int level) const { return bitmaps_.get() + (first_bitmap_[v] + level) * words_; }
+    const Word* all_rows() const { return bitmaps_.get(); }
+
+private:
+    std::vector<Column> columns_;
+    std::size_t rows_, words_;
+    std::vector<std::ptrdiff_t> first_bitmap_;
+    WordBuffer bitmaps_;
+};
+
+}  // namespace spinney

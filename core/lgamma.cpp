@@ -1,0 +1,142 @@
+#include "lgamma.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace spinney {
+namespace {
+
+constexpr std::uint32_t table_size = 8192;               // 64 KiB; above it Stirling's series has ended at 1/(12 x)
+
+// For x >= table_size the next term, 1/(360 x^3), is below 1e-14.
+double stirling(double x) {
+    return (x - 0.5) * std::log(x) - x + 0.91893853320467274178 + 1 / (12 * x);
+}
+
+// std::lgamma writes the global signgam; this one is safe in threads. REQUIRES: x > 0.
+double log_gamma(double x) {
+    double shift = 0;
+    if (x < 16) {
+        double product = 1;
+        for (; x < 16; ++x) product *= x;
+        shift = std::log(product);
+    }
+    double y = 1 / (x * x);
+    double series = (1.0 / 12 + y * (-1.0 / 360 + y * (1.0 / 1260 + y * (-1.0 / 1680 + y * (1.0 / 1188))))) / x;
+    return (x - 0.5) * std::log(x) - x + 0.91893853320467274178 + series - shift;
+}
+
+}  // namespace
+
+RisingLog::RisingLog(double a, std::uint32_t most) : a_(a), base_(log_gamma(a)) {
+    table_.resize(std::min(most, table_size - 1) + std::size_t{1});
+    // Adding the logarithms keeps full precision where lgamma(a + n) - lgamma(a) would cancel.
+    long double sum = 0;
+    for (std::size_t n = 0; n < table_.size(); ++n) {
+        table_[n] = static_cast<double>(sum);
+        sum += std::log(a + static_cast<double>(n));
+    }
+}
+
+double RisingLog::beyond(std::uint32_t n) const { return stirling(a_ + n) - base_; }
+
+double rising_log(double a, std::uint32_t n) {
+    if (n > 64) return log_gamma(a + n) - log_gamma(a);
+    double sum = 0;
+    for (std::uint32_t i = 0; i < n; ++i) sum += std::log(a + i);
+    return sum;
+}
+
+NLogN::NLogN(std::uint32_t most) : table_(std::min(most, table_size - 1) + std::size_t{1}) {
+    for (std::size_t n = 1; n < table_.size(); ++n) table_[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
+}
+
+// C(K, n) = sum_k n^(falling k) (K-1)^(rising k) / (n^k k!), Mononen and Myllymaki (2008): positive terms that rise,
+// then fall; about sqrt(n K) of them matter. Scaled by the largest seen so far, so that nothing overflows.
+double log_regret(double levels, std::uint32_t n) {
+    if (n == 0 || levels <= 1) return 0;
+    double log_scale = 0, term = 1, sum = 1;
+    for (std::uint32_t k = 0; k < n; ++k) {
+        term *= (double(n) - k) * (levels - 1 + k) / (double(n) * (k + 1.0));
+        sum += term;
+        if (sum > 1e250) {
+            log_scale += std::log(sum);
+            term /= sum;
+            sum = 1;
+        }
+        if (term < sum * 1e-18 && (double(n) - k - 1) * (levels + k) < double(n) * (k + 2.0)) break;
+    }
+    return log_scale + std::log(sum);
+}
+
+namespace {
+
+// Regularised lower incomplete gamma P(s, x): series left of the mode, continued fraction (Lentz) right of it.
+double gamma_p(double s, double x) {
+    if (x <= 0) return 0;
+    double front = std::exp(s * std::log(x) - x - log_gamma(s));
+    if (x < s + 1) {
+        double term = 1 / s, sum = term;
+        for (double k = s + 1; term > sum * 1e-17; ++k) sum += term *= x / k;
+        return front * sum;
+    }
+    double b = x + 1 - s, c = 1e300, d = 1 / b, h = d;
+    for (int i = 1; i < 100000; ++i) {
+        double an = -i * (i - s);
+        b += 2;
+        d = 1 / (an * d + b);
+        c = b + an / c;
+        double delta = d * c;
+        h *= delta;
+        if (std::abs(delta - 1) < 1e-16) break;
+    }
+    return 1 - front * h;
+}
+
+}  // namespace
+
+double chi2_quantile(double p, double df) {
+    if (df <= 0 || p <= 0) return 0;
+    if (p >= 1) return std::numeric_limits<double>::infinity();
+    // A bracket, then Newton steps kept inside it: safe for every df.
+    double lo = 0, hi = df + 20 * std::sqrt(2 * df) + 20, s = df / 2;
+    while (gamma_p(s, hi / 2) < p) hi *= 2;
+    double x = df;
+    for (int step = 0; step < 200; ++step) {
+        double error = gamma_p(s, x / 2) - p;
+        (error > 0 ? hi : lo) = x;
+        double density = 0.5 * std::exp((s - 1) * std::log(x / 2) - x / 2 - log_gamma(s));
+        double next = density > 0 ? x - error / density : -1;
+        if (!(next > lo && next < hi)) next = (lo + hi) / 2;
+        if (std::abs(next - x) <= 1e-15 * x) return next;
+        x = next;
+    }
+    return x;
+}
+
+const RisingLog& Tables::rising(double a) {
+    std::lock_guard guard(lock_);
+    auto& place = rising_[a];
+    if (!place) place = std::make_unique<RisingLog>(a, most_);
+    return *place;
+}
+
+double Tables::regret(double levels, std::uint32_t n) {
+    {
+        std::lock_guard guard(lock_);
+        auto place = regret_.find({levels, n});
+        if (place != regret_.end()) return place->second;
+    }
+    double value = log_regret(levels, n);                // long for large n: outside the lock
+    std::lock_guard guard(lock_);
+    return regret_[{levels, n}] = value;
+}
+
+double Tables::chi2(double p, double df) {
+    std::lock_guard guard(lock_);
+    auto [place, made] = chi2_.try_emplace({p, df}, 0.0);
+    if (made) place->second = chi2_quantile(p, df);
+    return place->second;
+}
+
+}  // namespace spinney

@@ -1,0 +1,79 @@
+// What a search asks: the local score of a family, or of all families with one parent more.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "table_score.hpp"
+
+namespace spinney {
+
+class LocalScores {
+public:
+    virtual ~LocalScores() = default;
+    // REQUIRES: parents sorted.
+    virtual double score(int child, std::span<const int> parents) = 0;
+    // out[i] = score(child, parents + candidates[i])
+    virtual void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) = 0;
+    virtual std::unique_ptr<LocalScores> another() const = 0;      // for another thread
+};
+
+// Scores counted from the data when they are asked for.
+class CountedScores final : public LocalScores {
+public:
+    CountedScores(const Data& data, const ScoreSpec& spec, Tables& tables)
+        : data_(data), spec_(spec), tables_(tables), scorer_(data, spec, tables) {}
+    double score(int child, std::span<const int> parents) override { return scorer_.score(child, parents); }
+    void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
+        scorer_.extend(child, parents, candidates, out);
+    }
+    std::unique_ptr<LocalScores> another() const override {
+        return std::make_unique<CountedScores>(data_, spec_, tables_);
+    }
+
+private:
+    const Data& data_;
+    const ScoreSpec& spec_;
+    Tables& tables_;
+    FamilyScorer scorer_;
+};
+
+// Scored parent sets from a list. A list may be pruned: a set's score is that of the best listed set within it.
+struct ListedSet {
+    double score;
+    std::vector<int> parents;                            // sorted
+};
+using ListedSets = std::vector<std::vector<ListedSet>>;  // per child, best first
+
+// Finite, so that a climb may start without a listed set and be pulled to one.
+constexpr double not_listed = -1e12;
+
+class ListedScores final : public LocalScores {
+public:
+    explicit ListedScores(const ListedSets& sets) : sets_(sets) {}
+    static const ListedSet* best_within(const std::vector<ListedSet>& sets, std::span<const int> parents) {
+        for (const ListedSet& set : sets)
+            if (std::includes(parents.begin(), parents.end(), set.parents.begin(), set.parents.end())) return &set;
+        return nullptr;
+    }
+    double score(int child, std::span<const int> parents) override {
+        const ListedSet* set = best_within(sets_[child], parents);
+        return set ? set->score : not_listed;
+    }
+    void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
+        std::vector<int> larger;
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            larger.assign(parents.begin(), parents.end());
+            larger.insert(std::lower_bound(larger.begin(), larger.end(), candidates[i]), candidates[i]);
+            out[i] = score(child, larger);
+        }
+    }
+    std::unique_ptr<LocalScores> another() const override { return std::make_unique<ListedScores>(sets_); }
+
+private:
+    const ListedSets& sets_;
+};
+
+}  // namespace spinney

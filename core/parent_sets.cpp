@@ -1,0 +1,340 @@
+// Idea. The counts of a set S of variables serve all families {v | S - v} with v in S, so sets are walked, not
+// families: depth first along sorted variables, the rows split by the prefix once (Cells), all last variables counted
+// together. Sizes go up one at a time, so that when a family comes up the best score of its subsets is known, and with
+// it whether a bound lets us leave it and everything above it unscored.
+#include "parent_sets.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "varset.hpp"
+
+namespace spinney {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double worst = -std::numeric_limits<double>::infinity();
+
+enum : std::uint8_t { closed_above = 1, kept = 2 };      // closed_above: no proper superset need be scored
+
+// Pascal's triangle: the colexicographic rank of a set is a sum of its entries.
+class Binomials {
+public:
+    Binomials(int n, int k) : width_(k + 1), entry_((n + 1) * (k + 1), 0) {
+        for (int i = 0; i <= n; ++i)
+            for (int j = 0; j <= std::min(i, k); ++j)
+                entry_[i * width_ + j] = j == 0 || j == i ? 1 : at(i - 1, j - 1) + at(i - 1, j);
+    }
+    std::uint64_t at(int n, int k) const { return k > n ? 0 : entry_[n * width_ + k]; }
+
+private:
+    int width_;
+    std::vector<std::uint64_t> entry_;
+};
+
+struct Layer {                                           // families of one child with one number of parents
+    std::vector<double> score, best;                     // best: of this set and all its subsets
+    std::vector<std::uint8_t> flags;
+};
+
+class Enumeration {
+public:
+    Enumeration(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Control& control)
+        : data_(data), spec_(spec), request_(request), control_(control), n_(data.variables()),
+          tables_(static_cast<std::uint32_t>(data.rows())), deepest_(*std::max_element(request.most.begin(), request.most.end())),
+          binomials_(n_, deepest_ + 1), place_(n_, std::vector<int>(n_, -1)), child_of_(n_, VarSet(n_)), layers_(n_) {
+        for (int v = 0; v < n_; ++v) {
+            for (std::size_t i = 0; i < request.candidates[v].size(); ++i) {
+                place_[v][request.candidates[v][i]] = static_cast<int>(i);
+                child_of_[request.candidates[v][i]].insert(v);
+            }
+            child_of_[v].insert(v);
+            falling_.emplace_back();
+            for (int p : request.candidates[v]) falling_[v].push_back(data.levels(p));
+            std::sort(falling_[v].rbegin(), falling_[v].rend());
+        }
+        penalty_ = spec.penalty(static_cast<double>(data.rows()));
+        // The entropy rule compares a set with the set less one parent: a prior that rewards size enters there.
+        for (int size = 1; size <= deepest_; ++size) prior_gain_.push_back(spec.prior(size) - spec.prior(size - 1));
+    }
+
+    ScoredSets run() {
+        ScoredSets result;
+        for (int v = 0; v < n_; ++v)
+            for (int size = 0; size <= request_.most[v]; ++size)
+                result.families += binomials_.at(static_cast<int>(request_.candidates[v].size()), size);
+        control_.total = result.families;
+        for (int size = 0; size <= deepest_ && !control_.stop; ++size) layer(size);
+        result.scored = scored_;
+        if (!control_.stop) collect(result);
+        return result;
+    }
+
+private:
+    struct Worker {
+        FamilyScorer scorer;
+        std::vector<int> prefix, lasts, parents, set;
+        std::vector<VarSet> possible;
+        std::vector<const std::uint32_t*> matrices;
+        std::vector<std::pair<int, int>> wanted;         // (index into lasts, position of the child in the sorted set)
+        std::uint64_t scored = 0, done = 0;
+    };
+
+    std::uint64_t rank(int child, const std::vector<int>& parents) const {
+        std::uint64_t r = 0;
+        for (std::size_t i = 0; i < parents.size(); ++i) r += binomials_.at(place_[child][parents[i]], static_cast<int>(i) + 1);
+        return r;
+    }
+    // The rank of the parents less the one at a position; -1 if some of them is no candidate of the child.
+    std::int64_t rank_without(int child, const std::vector<int>& parents, std::size_t skip) const {
+        std::uint64_t r = 0;
+        int k = 0;
+        for (std::size_t i = 0; i < parents.size(); ++i) {
+            if (i == skip) continue;
+            int place = place_[child][parents[i]];
+            if (place < 0) return -1;
+            r += binomials_.at(place, ++k);
+        }
+        return static_cast<std::int64_t>(r);
+    }
+
+    void layer(int size) {
+        for (int v = 0; v < n_; ++v) {
+            layers_[v].emplace_back();
+            if (size > request_.most[v]) continue;
+            std::size_t sets = binomials_.at(static_cast<int>(request_.candidates[v].size()), size);
+            layers_[v][size].score.assign(sets, unknown);
+            layers_[v][size].best.assign(sets, worst);
+            layers_[v][size].flags.assign(sets, 0);
+        }
+        // A task is the first variable of the sets, or the first two, so that there are enough to share.
+        std::vector<std::pair<int, int>> tasks;
+        if (size < 2) {
+            for (int v = 0; v < n_; ++v) tasks.push_back({v, -1});
+        } else {
+            for (int u = 0; u < n_; ++u)
+                for (int v = u + 1; v < n_; ++v)
+                    if (child_of_[u].meets(child_of_[v])) tasks.push_back({u, v});
+        }
+        parallel_for(tasks.size(), request_.threads, control_, [&] {
+            auto worker = std::make_shared<Worker>(Worker{FamilyScorer(data_, spec_, tables_), {}, {}, {}, {}, {}, {}, {}, 0, 0});
+            return [this, worker, size, &tasks](std::size_t task) {
+                auto [u, v] = tasks[task];
+                if (size == 0) {
+                    no_parents(*worker, u);
+                } else {
+                    worker->prefix.assign(1, u);
+                    worker->possible.assign(1, child_of_[u]);
+                    if (v >= 0) {
+                        worker->prefix.push_back(v);
+                        worker->possible.push_back(child_of_[u]);
+                        worker->possible.back() &= child_of_[v];
+                    }
+                    descend(*worker, size);
+                }
+                scored_ += worker->scored;
+                control_.done += worker->done;
+                worker->scored = worker->done = 0;
+            };
+        });
+    }
+
+    void no_parents(Worker& w, int child) {
+        w.parents.clear();
+        w.scorer.cells().clear();
+        ++w.done;
+        if (!request_.required[child].empty()) return;
+        if (spec_.score == TableScore::bde) return store(w, child, w.scorer.score(child, w.parents), worst, worst);
+        w.scorer.cells().count(std::span(&child, 1), w.matrices);
+        score_one(w, child, {w.matrices[0], static_cast<std::size_t>(data_.levels(child))}, worst);
+    }
+
+    void descend(Worker& w, int size) {
+        if (control_.stop) return;
+        if (static_cast<int>(w.prefix.size()) == size) return last_variables(w, size);
+        for (int v = w.prefix.back() + 1; v < n_; ++v) {
+            if (!w.possible.back().meets(child_of_[v])) continue;
+            VarSet both = w.possible.back();
+            both &= child_of_[v];
+            w.prefix.push_back(v);
+            w.possible.push_back(std::move(both));
+            descend(w, size);
+            w.prefix.pop_back();
+            w.possible.pop_back();
+        }
+    }
+
+    void last_variables(Worker& w, int size) {
+        w.lasts.clear();
+        w.wanted.clear();
+        for (int last = w.prefix.back() + 1; last < n_; ++last) {
+            if (!w.possible.back().meets(child_of_[last])) continue;
+            int index = static_cast<int>(w.lasts.size());
+            bool any = false;
+            for (int position = 0; position <= size; ++position) {
+                int child = position < size ? w.prefix[position] : last;
+                if (size > request_.most[child] || !w.possible.back().contains(child) || !child_of_[last].contains(child)) continue;
+                ++w.done;
+                parents_of(w, position, last);
+                if (!open(child, w.parents)) continue;
+                w.wanted.push_back({index, position});
+                any = true;
+            }
+            if (any) w.lasts.push_back(last);
+        }
+        if (w.lasts.empty()) return;
+        if (spec_.score == TableScore::bde) {
+            for (auto [index, position] : w.wanted) {
+                int child = position < size ? w.prefix[position] : w.lasts[index];
+                parents_of(w, position, w.lasts[index]);
+                store(w, child, w.scorer.score(child, w.parents), subset_best(child, w.parents), std::numeric_limits<double>::infinity());
+            }
+            return;
+        }
+        w.scorer.cells().set(w.prefix);
+        w.scorer.cells().count(w.lasts, w.matrices);
+        for (auto [index, position] : w.wanted) {
+            int last = w.lasts[index], child = position < size ? w.prefix[position] : last;
+            parents_of(w, position, last);
+            std::span<const std::uint32_t> table{w.matrices[index], static_cast<std::size_t>(w.scorer.cells().size()) * data_.levels(last)};
+            if (position < size) table = w.scorer.seen_from(position, last, w.matrices[index]);
+            score_one(w, child, table, subset_best(child, w.parents));
+        }
+    }
+
+    void parents_of(Worker& w, int position, int last) const {
+        w.parents.assign(w.prefix.begin(), w.prefix.end());
+        if (position < static_cast<int>(w.parents.size())) {
+            w.parents.erase(w.parents.begin() + position);
+            w.parents.push_back(last);
+        }
+    }
+
+    double subset_best(int child, const std::vector<int>& parents) const {
+        double best = worst;
+        const Layer& below = layers_[child][parents.size() - 1];
+        for (std::size_t i = 0; i < parents.size(); ++i) best = std::max(best, below.best[rank_without(child, parents, i)]);
+        return best;
+    }
+
+    // Must this family be scored? If not, what follows from that for its supersets is noted.
+    bool open(int child, const std::vector<int>& parents) {
+        Layer& here = layers_[child][parents.size()];
+        const Layer& below = layers_[child][parents.size() - 1];
+        std::uint64_t own = rank(child, parents);
+        if (request_.bounds) {
+            for (std::size_t i = 0; i < parents.size(); ++i)
+                if (below.flags[rank_without(child, parents, i)] & closed_above || useless(child, parents, i)) {
+                    here.flags[own] |= closed_above;
+                    return false;
+                }
+        }
+        const auto& required = request_.required[child];
+        if (std::includes(parents.begin(), parents.end(), required.begin(), required.end())) return true;
+        here.best[own] = subset_best(child, parents);
+        return false;
+    }
+
+    // de Campos, Scanagatta, Corani and Zaffalon (2018): the likelihood gained by parent j is at most N times the
+    // smaller of H(child | others) and H(j | others), and both only fall with more parents, while its penalty grows.
+    bool useless(int child, const std::vector<int>& parents, std::size_t j) const {
+        if (!spec_.penalised() || penalty_ <= 0) return false;
+        const auto& required = request_.required[child];
+        if (std::binary_search(required.begin(), required.end(), parents[j])) return false;
+        double q = 1;
+        for (std::size_t i = 0; i < parents.size(); ++i)
+            if (i != j) q *= data_.levels(parents[i]);
+        double prior = *std::max_element(prior_gain_.begin() + (parents.size() - 1), prior_gain_.end());
+        double cost = penalty_ * (data_.levels(child) - 1) * q * (data_.levels(parents[j]) - 1) - prior;
+        return entropy(child, parents, j, q) <= cost || entropy(parents[j], parents, j, q) <= cost;
+    }
+    // N H(v | parents less the one at `skip`), infinite where it has not been computed.
+    double entropy(int v, const std::vector<int>& parents, std::size_t skip, double q) const {
+        std::size_t size = parents.size() - 1;
+        if (static_cast<int>(size) > request_.most[v]) return std::numeric_limits<double>::infinity();
+        std::int64_t at = rank_without(v, parents, skip);
+        double score = at < 0 ? unknown : layers_[v][size].score[at];
+        if (std::isnan(score)) return std::numeric_limits<double>::infinity();
+        return -(score - spec_.prior(size) + penalty_ * (data_.levels(v) - 1) * q);
+    }
+
+    void score_one(Worker& w, int child, std::span<const std::uint32_t> table, double subsets) {
+        std::size_t rows = table.size() / data_.levels(child);
+        double score = w.scorer.from_counts(child, w.parents, table.data(), rows), above = std::numeric_limits<double>::infinity();
+        if (request_.bounds)
+            above = w.scorer.bound_above(child, w.parents, table.data(), rows, request_.most[child], falling_[child]);
+        store(w, child, score, subsets, above);
+    }
+
+    void store(Worker& w, int child, double score, double subsets, double above) {
+        Layer& here = layers_[child][w.parents.size()];
+        std::uint64_t own = rank(child, w.parents);
+        here.score[own] = score;
+        here.best[own] = std::max(score, subsets);
+        if (subsets == worst || score > subsets + tie * std::abs(subsets)) here.flags[own] |= kept;
+        if (above <= here.best[own]) here.flags[own] |= closed_above;
+        ++w.scored;
+    }
+
+    void collect(ScoredSets& result) {
+        result.children.resize(n_);
+        parallel_for(n_, request_.threads, control_, [&] {
+            return [&](std::size_t task) { collect_child(static_cast<int>(task), result.children[task]); };
+        });
+    }
+
+    void collect_child(int child, ScoredSets::Child& out) {
+        struct Set { double score; std::int32_t size; std::uint64_t rank; };
+        std::vector<Set> sets;
+        for (std::size_t size = 0; size < layers_[child].size(); ++size) {
+            Layer& layer = layers_[child][size];
+            for (std::uint64_t r = 0; r < layer.score.size(); ++r)
+                if (!std::isnan(layer.score[r]) && (!request_.prune || layer.flags[r] & kept))
+                    sets.push_back({layer.score[r], static_cast<std::int32_t>(size), r});
+            layer = Layer{};
+        }
+        std::sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) {
+            if (a.score != b.score) return a.score > b.score;
+            return std::pair(a.size, a.rank) < std::pair(b.size, b.rank);
+        });
+        for (const Set& set : sets) {
+            out.scores.push_back(set.score);
+            out.sizes.push_back(set.size);
+            std::size_t end = out.parents.size() + set.size;
+            out.parents.resize(end);
+            std::uint64_t rest = set.rank;
+            for (int k = set.size; k > 0; --k) {         // unrank, largest first
+                int place = k - 1;
+                while (binomials_.at(place + 1, k) <= rest) ++place;
+                rest -= binomials_.at(place, k);
+                out.parents[--end] = request_.candidates[child][place];
+            }
+        }
+    }
+
+    const Data& data_;
+    const ScoreSpec& spec_;
+    const SetsRequest& request_;
+    Control& control_;
+    int n_;
+    Tables tables_;
+    int deepest_;
+    Binomials binomials_;
+    std::vector<std::vector<int>> place_;                // place_[child][variable]: among its candidates, or -1
+    std::vector<VarSet> child_of_;                       // child_of_[v]: v, and the children that may have v as a parent
+    std::vector<std::vector<Layer>> layers_;
+    std::vector<std::vector<int>> falling_;
+    std::vector<double> prior_gain_;
+    double penalty_ = 0;
+    std::atomic<std::uint64_t> scored_{0};
+};
+
+}  // namespace
+
+ScoredSets score_parent_sets(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Control& control) {
+    return Enumeration(data, spec, request, control).run();
+}
+
+}  // namespace spinney

@@ -1,0 +1,35 @@
+// Step 1: all parent sets up to a size, scored, bounded, pruned.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "table_score.hpp"
+#include "threads.hpp"
+
+namespace spinney {
+
+struct SetsRequest {
+    std::vector<std::vector<int>> candidates;            // per child, sorted, without the child
+    std::vector<std::vector<int>> required;              // per child, sorted, a subset of its candidates
+    std::vector<int> most;                               // per child: number of parents at the most
+    bool prune = true;                                   // drop a set that is no better than one of its subsets
+    bool bounds = true;                                  // do not score sets that provably would be dropped
+    int threads = 1;
+};
+
+struct ScoredSets {                                      // per child, best first
+    struct Child {
+        std::vector<double> scores;
+        std::vector<std::int32_t> sizes, parents;        // parents: the sets one after another
+    };
+    std::vector<Child> children;
+    std::uint64_t families = 0, scored = 0;              // how many there are, how many were counted and scored
+};
+
+// Relative slack within which two scores count as equal: rounding must not decide what is dropped.
+constexpr double tie = 1e-12;
+
+ScoredSets score_parent_sets(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Control& control);
+
+}  // namespace spinney

@@ -1,0 +1,25 @@
+// A discrete network whose joint probabilities serve as the prior of BDe.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace spinney {
+
+struct PriorTable {
+    std::vector<int> parents;                            // in the order of the table
+    std::vector<double> probabilities;                   // rows: parent configurations, last parent fastest; then levels
+};
+
+class PriorNetwork {
+public:
+    PriorNetwork(std::vector<int> levels, std::vector<PriorTable> tables);
+    // P(variables) as a dense table, last variable fastest.  REQUIRES: variables sorted.
+    std::vector<double> joint(std::span<const int> variables) const;
+
+private:
+    std::vector<int> levels_;
+    std::vector<PriorTable> tables_;
+};
+
+}  // namespace spinney

@@ -1,0 +1,317 @@
+// Idea. A move changes the parents of one child (two, when an edge is turned), so only that child's row of gains must
+// be scored again, all further parents in one pass. Rows are remembered by (child, parents): a tabu walk and a restart
+// keep coming back. Every row lists its additions best first, so the best legal move is found after a few looks; who
+// is an ancestor of whom is kept as bits and remade after a move.
+// Equal gains (within `slack`) are decided by the kind of move and the variables' order, not by rounding.
+#include "search_greedy.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <random>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace spinney {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+struct Row {                                             // all that can be done to one child with these parents
+    double score = 0;
+    std::vector<double> add;                             // gain per new parent; -inf where not allowed
+    std::vector<int> order;                              // new parents, best gain first
+    std::vector<double> remove;                          // gain per present parent, in their order
+};
+
+enum class Kind { add, remove, turn };
+
+struct Move {
+    Kind kind = Kind::add;
+    int from = -1, to = -1;                              // the edge as it is, or as it will be when added
+    double gain = -infinite;
+    auto key() const { return std::tuple(static_cast<int>(kind), from, to); }
+};
+
+class Greedy {
+public:
+    Greedy(LocalScores& scores, const GreedyRequest& request, Control& control)
+        : scores_(scores), request_(request), control_(control), n_(static_cast<int>(request.start.size())),
+          parents_(request.start), children_(n_), rows_(n_), below_(n_, VarSet(n_)), names_(n_ * std::size_t(n_)),
+          memory_(n_), random_(request.seed), start_(Clock::now()) {
+        std::mt19937_64 fixed(1);                        // names of edges for hashing; not the user's randomness
+        for (auto& name : names_) name = fixed();
+    }
+
+    GreedyResult run() {
+        first_rows();
+        if (finished()) return stopped_before_start();
+        score_ = total();
+        double scale = 1;
+        for (auto& row : rows_)
+            if (row->score > not_listed) scale += std::abs(row->score);
+        slack_ = 1e-11 * scale;
+        for (int v = 0; v < n_; ++v)
+            for (int p : parents_[v]) hash_ ^= name(p, v);
+        relate();
+        keep_best();
+        climb();
+        for (int round = 0; round < request_.restarts && !finished(); ++round) {
+            go_to(best_);
+            shake();
+            climb();
+        }
+        result_.parents = best_;
+        result_.stopped = finished();
+        return result_;
+    }
+
+private:
+    std::uint64_t name(int from, int to) const { return names_[from * std::size_t(n_) + to]; }
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    bool finished() const {
+        return control_.stop || (request_.time_limit > 0 && seconds() > request_.time_limit);
+    }
+    double total() const {
+        double sum = 0;
+        for (auto& row : rows_) sum += row->score;
+        return sum;
+    }
+
+    static std::uint64_t hash_of(const std::vector<int>& parents) {
+        std::uint64_t h = 1469598103934665603ull;
+        for (int p : parents) h = (h ^ (p + 1)) * 1099511628211ull;
+        return h;
+    }
+    struct Hash { std::size_t operator()(const std::vector<int>& p) const { return hash_of(p); } };
+
+    std::shared_ptr<Row> make_row(LocalScores& scores, int child, const std::vector<int>& parents) const {
+        auto row = std::make_shared<Row>();
+        row->score = scores.score(child, parents);
+        row->add.assign(n_, -infinite);
+        if (static_cast<int>(parents.size()) < request_.most[child]) {
+            for (int u = 0; u < n_; ++u)
+                if (request_.allowed[child].contains(u) && !std::binary_search(parents.begin(), parents.end(), u))
+                    row->order.push_back(u);
+            std::vector<double> found(row->order.size());
+            scores.extend(child, parents, row->order, found.data());
+            for (std::size_t i = 0; i < found.size(); ++i) row->add[row->order[i]] = found[i] - row->score;
+            std::erase_if(row->order, [&](int u) { return row->add[u] == -infinite; });
+            std::stable_sort(row->order.begin(), row->order.end(),
+                             [&](int a, int b) { return row->add[a] > row->add[b]; });
+        }
+        std::vector<int> fewer;
+        for (std::size_t i = 0; i < parents.size(); ++i) {
+            fewer = parents;
+            fewer.erase(fewer.begin() + i);
+            bool fixed = request_.required[child].contains(parents[i]);
+            row->remove.push_back(fixed ? -infinite : scores.score(child, fewer) - row->score);
+        }
+        return row;
+    }
+
+    void first_rows() {
+        parallel_for(n_, request_.threads, control_, [&] {
+            std::shared_ptr<LocalScores> own = scores_.another();
+            return [this, own](std::size_t child) {
+                rows_[child] = make_row(*own, static_cast<int>(child), parents_[child]);
+            };
+        });
+        result_.rows += n_;
+        for (int v = 0; v < n_ && !control_.stop; ++v) memory_[v][parents_[v]] = rows_[v];
+    }
+
+    void look_up(int child) {
+        constexpr std::size_t most_numbers = 32u << 20;  // 256 MiB of gains
+        if (remembered_ * n_ > most_numbers) {
+            for (auto& m : memory_) m.clear();
+            remembered_ = 0;
+        }
+        auto& place = memory_[child][parents_[child]];
+        if (!place) {
+            place = make_row(scores_, child, parents_[child]);
+            ++result_.rows;
+            ++remembered_;
+        }
+        rows_[child] = place;
+    }
+
+    // below_[v]: all descendants of v.
+    void relate() {
+        for (auto& c : children_) c.clear();
+        std::vector<int> missing(n_), order;
+        for (int v = 0; v < n_; ++v) {
+            for (int p : parents_[v]) children_[p].push_back(v);
+            below_[v] = VarSet(n_);
+        }
+        for (int v = 0; v < n_; ++v)
+            if (!(missing[v] = static_cast<int>(children_[v].size()))) order.push_back(v);
+        for (std::size_t i = 0; i < order.size(); ++i)
+            for (int p : parents_[order[i]]) {
+                below_[p].insert(order[i]);
+                below_[p] |= below_[order[i]];
+                if (!--missing[p]) order.push_back(p);
+            }
+    }
+    bool can_add(int from, int to) const { return !below_[to].contains(from); }
+    bool can_turn(int from, int to) const {
+        for (int c : children_[from])
+            if (c != to && below_[c].contains(to)) return false;
+        return true;
+    }
+
+    std::uint64_t hash_after(const Move& m) const {
+        return hash_ ^ name(m.from, m.to) ^ (m.kind == Kind::turn ? name(m.to, m.from) : 0);
+    }
+    bool forbidden(const Move& m) const { return tabu_.count(hash_after(m)) > 0; }
+    bool beats(const Move& a, const Move& b) const {
+        if (std::abs(a.gain - b.gain) > slack_) return a.gain > b.gain;
+        return b.from < 0 || a.key() < b.key();
+    }
+
+    Move best_move() const {
+        Move best;
+        auto offer = [&](Kind kind, int from, int to, double gain) {
+            if (gain == -infinite || gain < best.gain - slack_) return;
+            Move move{kind, from, to, gain};
+            if ((best.from < 0 || beats(move, best)) && !forbidden(move)) best = move;
+        };
+        for (int v = 0; v < n_; ++v) {
+            const Row& row = *rows_[v];
+            for (int u : row.order) {
+                if (row.add[u] < best.gain - slack_) break;
+                if (can_add(u, v)) offer(Kind::add, u, v, row.add[u]);
+            }
+        }
+        for (int v = 0; v < n_; ++v)
+            for (std::size_t i = 0; i < parents_[v].size(); ++i) {
+                int u = parents_[v][i];
+                double gain = rows_[v]->remove[i];
+                offer(Kind::remove, u, v, gain);
+                double turned = gain + rows_[u]->add[v];
+                if (turned >= best.gain - slack_ && turned > -infinite && can_turn(u, v)) offer(Kind::turn, u, v, turned);
+            }
+        return best;
+    }
+
+    void insert_parent(int from, int to) {
+        auto& p = parents_[to];
+        p.insert(std::lower_bound(p.begin(), p.end(), from), from);
+    }
+    void erase_parent(int from, int to) { std::erase(parents_[to], from); }
+
+    void apply(const Move& m) {
+        hash_ = hash_after(m);
+        if (m.kind == Kind::add) {
+            insert_parent(m.from, m.to);
+        } else {
+            erase_parent(m.from, m.to);
+        }
+        look_up(m.to);
+        if (m.kind == Kind::turn) {
+            insert_parent(m.to, m.from);
+            look_up(m.from);
+        }
+        relate();
+        score_ = total();
+        ++result_.moves;
+    }
+
+    void keep_best() {
+        best_ = parents_;
+        result_.score = score_;
+        result_.trace.emplace_back(seconds(), score_);
+        control_.done = result_.moves;
+    }
+
+    void climb() {
+        std::deque<std::uint64_t> past;
+        tabu_.clear();
+        int without = 0;
+        while (!finished()) {
+            if (request_.tabu > 0) {
+                past.push_back(hash_);
+                tabu_.insert(hash_);
+                if (static_cast<int>(past.size()) > request_.tabu) {
+                    tabu_.erase(tabu_.find(past.front()));
+                    past.pop_front();
+                }
+            }
+            Move move = best_move();
+            if (move.from < 0 || (request_.tabu == 0 && move.gain <= slack_)) break;
+            apply(move);
+            if (score_ > result_.score + slack_) {
+                keep_best();
+                without = 0;
+            } else if (request_.tabu > 0 && ++without >= request_.patience) {
+                break;
+            }
+        }
+        tabu_.clear();
+    }
+
+    void go_to(const std::vector<std::vector<int>>& target) {
+        parents_ = target;
+        hash_ = 0;
+        for (int v = 0; v < n_; ++v) {
+            look_up(v);
+            for (int p : parents_[v]) hash_ ^= name(p, v);
+        }
+        relate();
+        score_ = total();
+    }
+
+    void shake() {
+        for (int i = 0; i < request_.shake && !finished(); ++i) {
+            std::vector<Move> moves;
+            for (int v = 0; v < n_; ++v) {
+                for (int u : rows_[v]->order)
+                    if (can_add(u, v)) moves.push_back({Kind::add, u, v, 0});
+                for (std::size_t k = 0; k < parents_[v].size(); ++k) {
+                    int u = parents_[v][k];
+                    if (rows_[v]->remove[k] == -infinite) continue;
+                    moves.push_back({Kind::remove, u, v, 0});
+                    if (rows_[u]->add[v] > -infinite && can_turn(u, v)) moves.push_back({Kind::turn, u, v, 0});
+                }
+            }
+            if (moves.empty()) return;
+            apply(moves[random_() % moves.size()]);      // the modulo's bias is far below what a shake can notice
+        }
+    }
+
+    GreedyResult stopped_before_start() {
+        result_.parents = request_.start;
+        result_.score = 0;
+        for (int v = 0; v < n_; ++v) result_.score += scores_.score(v, request_.start[v]);
+        result_.stopped = true;
+        return result_;
+    }
+
+    LocalScores& scores_;
+    const GreedyRequest& request_;
+    Control& control_;
+    int n_;
+    std::vector<std::vector<int>> parents_, children_, best_;
+    std::vector<std::shared_ptr<Row>> rows_;
+    std::vector<VarSet> below_;
+    std::vector<std::uint64_t> names_;
+    std::vector<std::unordered_map<std::vector<int>, std::shared_ptr<Row>, Hash>> memory_;
+    std::size_t remembered_ = 0;
+    std::unordered_multiset<std::uint64_t> tabu_;
+    std::uint64_t hash_ = 0;
+    double score_ = 0, slack_ = 0;
+    std::mt19937_64 random_;
+    GreedyResult result_;
+    Clock::time_point start_;
+};
+
+}  // namespace
+
+GreedyResult greedy(LocalScores& scores, const GreedyRequest& request, Control& control) {
+    return Greedy(scores, request, control).run();
+}
+
+}  // namespace spinney

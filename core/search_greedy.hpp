@@ -1,0 +1,37 @@
+// Hill climbing and tabu search over DAGs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "local_scores.hpp"
+#include "threads.hpp"
+#include "varset.hpp"
+
+namespace spinney {
+
+struct GreedyRequest {
+    std::vector<std::vector<int>> start;                 // parents per child, sorted; acyclic and allowed
+    std::vector<VarSet> allowed;                         // per child: who may be a parent
+    std::vector<VarSet> required;                        // per child: who must stay a parent
+    std::vector<int> most;                               // per child
+    int tabu = 0;                                        // how many past DAGs may not be visited again; 0: hill climbing
+    int patience = 0;                                    // tabu: steps without a new best before it ends
+    int restarts = 0;                                    // from the best DAG, shaken
+    int shake = 8;                                       // random moves of a shake
+    std::uint64_t seed = 0;
+    double time_limit = 0;                               // seconds; 0: none
+    int threads = 1;
+};
+
+struct GreedyResult {
+    std::vector<std::vector<int>> parents;
+    double score = 0;
+    std::vector<std::pair<double, double>> trace;        // (seconds, best score so far)
+    std::uint64_t moves = 0, rows = 0;                   // rows: how often all moves of one child were scored
+    bool stopped = false;                                // by the time limit or the user
+};
+
+GreedyResult greedy(LocalScores& scores, const GreedyRequest& request, Control& control);
+
+}  // namespace spinney

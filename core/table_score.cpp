@@ -1,0 +1,249 @@
+#include "table_score.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace spinney {
+
+TableScore table_score_named(const std::string& name) {
+    static const std::pair<const char*, TableScore> names[] = {
+        {"ll", TableScore::ll},     {"aic", TableScore::aic},   {"bic", TableScore::bic}, {"bd", TableScore::bd},
+        {"bdeu", TableScore::bdeu}, {"bds", TableScore::bds},   {"bde", TableScore::bde}, {"fnml", TableScore::fnml},
+        {"qnml", TableScore::qnml}, {"mit", TableScore::mit}};
+    for (auto& [known, score] : names)
+        if (name == known) return score;
+    throw std::invalid_argument("the core has no table score '" + name + "'");
+}
+
+double ScoreSpec::penalty(double rows) const {
+    double own = score == TableScore::aic ? 1 : score == TableScore::bic && rows > 0 ? std::log(rows) / 2 : 0;
+    return own - per_parameter;
+}
+
+FamilyScorer::FamilyScorer(const Data& data, const ScoreSpec& spec, Tables& tables)
+    : data_(data), spec_(spec), tables_(tables), cells_(data) {
+    if (spec.score != TableScore::mit) return;
+    for (int v = 0; v < data.variables(); ++v) {
+        cells_.count(std::span(&v, 1), matrices_);
+        marginal_.push_back(log_likelihood(matrices_[0], 1, data.levels(v)));
+    }
+}
+
+const RisingLog& FamilyScorer::rising(double a) {
+    auto& place = rising_[a];
+    if (!place) place = &tables_.rising(a);
+    return *place;
+}
+
+double FamilyScorer::regret(double levels, std::uint32_t n) {
+    if (n == 0) return 0;
+    if (levels > data_.most_bitmap_levels) return tables_.regret(levels, n);
+    auto& known = regret_[static_cast<int>(levels)];
+    if (known.empty()) known.assign(data_.rows() + 1, -1);
+    if (known[n] < 0) known[n] = log_regret(levels, n);
+    return known[n];
+}
+
+double FamilyScorer::configurations(std::span<const int> parents) const {
+    double q = 1;
+    for (int p : parents) q *= data_.levels(p);
+    return q;
+}
+
+// sum_jk N_jk log(N_jk / N_j); a pure row adds exactly 0.
+double FamilyScorer::log_likelihood(const std::uint32_t* counts, std::size_t rows, int levels) const {
+    const NLogN& n_log_n = tables_.n_log_n;
+    double total = 0;
+    for (std::size_t j = 0; j < rows; ++j, counts += levels) {
+        std::uint32_t n = 0;
+        double row = 0;
+        for (int k = 0; k < levels; ++k) {
+            n += counts[k];
+            row += n_log_n(counts[k]);
+        }
+        total += row - n_log_n(n);
+    }
+    return total;
+}
+
+// Symmetric Dirichlet, a per cell: Cooper and Herskovits (1992), Heckerman, Geiger and Chickering (1995).
+double FamilyScorer::dirichlet(const std::uint32_t* counts, std::size_t rows, int levels, double a) {
+    const RisingLog &cell = rising(a), &all = rising(a * levels);
+    double total = 0;
+    for (std::size_t j = 0; j < rows; ++j, counts += levels) {
+        std::uint32_t n = 0;
+        double row = 0;
+        for (int k = 0; k < levels; ++k) {
+            n += counts[k];
+            row += cell(counts[k]);
+        }
+        if (n) total += row - all(n);
+    }
+    return total;
+}
+
+namespace {
+
+std::size_t occupied(const std::uint32_t* counts, std::size_t rows, int levels) {
+    std::size_t found = 0;
+    for (std::size_t j = 0; j < rows; ++j, counts += levels)
+        found += std::any_of(counts, counts + levels, [](std::uint32_t n) { return n > 0; });
+    return found;
+}
+
+}  // namespace
+
+double FamilyScorer::from_counts(int child, std::span<const int> parents, const std::uint32_t* counts,
+                                 std::size_t rows) {
+    const int r = data_.levels(child);
+    const double q = configurations(parents), n = static_cast<double>(data_.rows());
+    const double outside = spec_.prior(parents.size()) - spec_.penalty(n) * (r - 1) * q;
+    double local = 0;
+    switch (spec_.score) {
+        case TableScore::ll:
+        case TableScore::aic:
+        case TableScore::bic:
+            local = log_likelihood(counts, rows, r);
+            break;
+        case TableScore::bd:
+            local = dirichlet(counts, rows, r, spec_.parameter);
+            break;
+        case TableScore::bdeu:
+            local = dirichlet(counts, rows, r, spec_.parameter / (r * q));
+            break;
+        case TableScore::bds:                            // Scutari (2016): the mass goes to what occurs
+            if (std::size_t seen = occupied(counts, rows, r))
+                local = dirichlet(counts, rows, r, spec_.parameter / (r * static_cast<double>(seen)));
+            break;
+        case TableScore::fnml: {                         // Silander, Roos, Kontkanen and Myllymaki (2008)
+            local = log_likelihood(counts, rows, r);
+            const std::uint32_t* row = counts;
+            for (std::size_t j = 0; j < rows; ++j, row += r) {
+                std::uint32_t total = 0;
+                for (int k = 0; k < r; ++k) total += row[k];
+                local -= regret(r, total);
+            }
+            break;
+        }
+        case TableScore::qnml: {                         // Silander, Leppa-aho, Jaasaari and Roos (2018)
+            auto all = static_cast<std::uint32_t>(data_.rows());
+            local = log_likelihood(counts, rows, r) - tables_.regret(q * r, all) + tables_.regret(q, all);
+            break;
+        }
+        case TableScore::mit: {                          // de Campos (2006)
+            if (parents.empty()) break;
+            local = 2 * (log_likelihood(counts, rows, r) - marginal_[child]);
+            std::vector<int> sizes;
+            for (int p : parents) sizes.push_back(data_.levels(p));
+            std::sort(sizes.rbegin(), sizes.rend());
+            double before = r - 1;
+            for (int size : sizes) {
+                local -= tables_.chi2(spec_.parameter, before * (size - 1));
+                before *= size;
+            }
+            break;
+        }
+        case TableScore::bde:
+            throw std::logic_error("bde reads a prior network, not one family's counts");
+    }
+    return local + outside;
+}
+
+// Two facts. A likelihood is at most 1, and a penalty only grows with more parents (de Campos and Ji, 2011).
+// And for symmetric Dirichlets: however a further parent splits the rows, the observations of cell (j,k) cost at
+// least what they cost when they stand alone together, because seeing other levels in between only lowers each
+// predictive probability; the lone cost falls with the pseudo-count, so the smallest one within reach bounds it.
+// This contains the -log r per occupied cell of Correia, Cussens and de Campos (2020) as its limit.
+double FamilyScorer::bound_above(int child, std::span<const int> parents, const std::uint32_t* counts,
+                                 std::size_t rows, std::size_t most, std::span<const int> candidate_levels_falling) {
+    constexpr double infinite = std::numeric_limits<double>::infinity();
+    if (parents.size() >= most) return -infinite;
+    if (!spec_.penalised() && !spec_.dirichlet()) return infinite;
+    double prior = -infinite;
+    for (std::size_t size = parents.size() + 1; size <= most; ++size) prior = std::max(prior, spec_.prior(size));
+    const int r = data_.levels(child);
+    const double q = configurations(parents);
+    const double penalty = spec_.penalty(static_cast<double>(data_.rows()));
+    if (penalty < 0) return infinite;
+    const double fewest = candidate_levels_falling.empty() ? 1 : candidate_levels_falling.back();
+    double likelihood = 0;
+    if (spec_.dirichlet()) {
+        double a = spec_.parameter;
+        if (spec_.score != TableScore::bd) {
+            double largest = q;
+            for (std::size_t i = 0; i < most - parents.size() && i < candidate_levels_falling.size(); ++i)
+                largest *= candidate_levels_falling[i];
+            if (spec_.score == TableScore::bds) largest = std::min(largest, static_cast<double>(data_.rows()));
+            a /= r * largest;
+        }
+        const RisingLog &cell = rising(a), &all = rising(a * r);
+        for (std::size_t i = 0; i < rows * r; ++i) likelihood += cell(counts[i]) - all(counts[i]);
+    }
+    return likelihood + prior - penalty * (r - 1) * q * fewest;
+}
+
+std::span<const std::uint32_t> FamilyScorer::seen_from(int position, int other, const std::uint32_t* matrix) {
+    const Cells::Without& without = cells_.without(position);
+    const std::size_t r = data_.levels(cells_.variable(position)), width = data_.levels(other);
+    table_.assign(without.groups * width * r, 0);
+    for (int c = 0; c < cells_.size(); ++c, matrix += width) {
+        std::uint32_t* rows = table_.data() + without.group[c] * width * r + without.value[c];
+        for (std::size_t level = 0; level < width; ++level) rows[level * r] = matrix[level];
+    }
+    return table_;
+}
+
+double FamilyScorer::score(int child, std::span<const int> parents) {
+    if (spec_.score == TableScore::bde) return by_network(child, parents);
+    cells_.set(parents);
+    cells_.count(std::span(&child, 1), matrices_);
+    return from_counts(child, parents, matrices_[0], cells_.size());
+}
+
+void FamilyScorer::extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) {
+    family_.assign(parents.begin(), parents.end());
+    auto with = [&](int candidate) {
+        std::vector<int> larger(parents.begin(), parents.end());
+        larger.insert(std::lower_bound(larger.begin(), larger.end(), candidate), candidate);
+        return larger;
+    };
+    if (spec_.score == TableScore::bde) {
+        for (std::size_t i = 0; i < candidates.size(); ++i) out[i] = by_network(child, with(candidates[i]));
+        return;
+    }
+    family_.push_back(child);
+    cells_.set(family_);
+    cells_.count(candidates, matrices_);
+    const int r = data_.levels(child), last = static_cast<int>(parents.size());
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        auto table = seen_from(last, candidates[i], matrices_[i]);
+        out[i] = from_counts(child, with(candidates[i]), table.data(), table.size() / r);
+    }
+}
+
+// BDe is a difference of set terms, J(family) - J(parents): Heckerman, Geiger and Chickering (1995), equation 28.
+double FamilyScorer::by_network(int child, std::span<const int> parents) {
+    const int r = data_.levels(child);
+    std::vector<int> all(parents.begin(), parents.end());
+    all.insert(std::lower_bound(all.begin(), all.end(), child), child);
+    double local = set_term(all) - set_term(parents);
+    return local + spec_.prior(parents.size()) + spec_.per_parameter * (r - 1) * configurations(parents);
+}
+
+double FamilyScorer::set_term(std::span<const int> variables) {
+    cells_.set(variables);
+    std::vector<double> share = spec_.network->joint(variables);
+    std::vector<std::size_t> code(cells_.size(), 0);
+    for (std::size_t i = 0; i < variables.size(); ++i) {
+        const auto& value = cells_.without(static_cast<int>(i)).value;
+        for (std::size_t c = 0; c < code.size(); ++c) code[c] = code[c] * data_.levels(variables[i]) + value[c];
+    }
+    double total = 0;
+    for (std::size_t c = 0; c < code.size(); ++c)
+        total += rising_log(spec_.parameter * share[code[c]], cells_.counts()[c]);
+    return total;
+}
+
+}  // namespace spinney

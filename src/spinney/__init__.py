@@ -1,0 +1,37 @@
+"""spinney: Bayesian networks from real tables.
+
+The public API is the list below; everything else may move."""
+
+from spinney import catalog
+from spinney.compare import Comparison, compare
+from spinney.constraints import Constraints
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError, DataError, FileFormatError, LimitError, SpinneyError
+from spinney.graph import CPDAG, DAG
+from spinney.kinds import Categorical, Continuous, Ordinal
+from spinney.learn import Result, fit, learn, local_score, local_scores, score
+from spinney.network import Network
+from spinney.parent_sets import ParentSets, score_parent_sets
+from spinney.plan import Plan
+from spinney.search import Found, search
+from spinney.version import __version__
+
+LL = catalog.maker(catalog.SCORES["ll"])
+AIC = catalog.maker(catalog.SCORES["aic"])
+BIC = catalog.maker(catalog.SCORES["bic"])
+MDL = catalog.maker(catalog.SCORES["mdl"])
+K2 = catalog.maker(catalog.SCORES["k2"])
+BD = catalog.maker(catalog.SCORES["bd"])
+BDe = catalog.maker(catalog.SCORES["bde"])
+BDeu = catalog.maker(catalog.SCORES["bdeu"])
+BDs = catalog.maker(catalog.SCORES["bds"])
+FNML = catalog.maker(catalog.SCORES["fnml"])
+QNML = catalog.maker(catalog.SCORES["qnml"])
+MIT = catalog.maker(catalog.SCORES["mit"])
+
+__all__ = [
+    "AIC", "BD", "BIC", "CPDAG", "DAG", "FNML", "K2", "LL", "MDL", "MIT", "QNML",
+    "BDe", "BDeu", "BDs", "Categorical", "ChoiceError", "Comparison", "Constraints", "Continuous", "DataError", "Dataset",
+    "FileFormatError", "Found", "LimitError", "Network", "Ordinal", "ParentSets", "Plan", "Result", "SpinneyError",
+    "__version__", "compare", "fit", "learn", "local_score", "local_scores", "score", "score_parent_sets", "search",
+]

@@ -1,0 +1,254 @@
+"""The one table of what can be chosen: scores, priors on parent sets, searches.
+
+In:  a name with options, as text ("bdeu(ess=10)") or as an object (sp.BDeu(ess=10)).
+Out: a Choice, checked; the same for both. Documentation, command line and errors read these tables too, so a new score
+is one file in scores/ and one row here."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from spinney.errors import ChoiceError
+
+
+@dataclass(frozen=True)
+class Option:
+    """One named number or word that an entry takes. `low` and `high` are themselves not allowed when `open` is set."""
+
+    name: str
+    default: Any
+    help: str
+    kind: str = "number"  # number, integer, network
+    low: float = -math.inf
+    high: float = math.inf
+    open: bool = True
+
+    def checked(self, value: Any, where: str) -> Any:
+        if self.kind == "network":
+            return value
+        number = _number(value)
+        if number is None or (self.kind == "integer" and number != int(number)):
+            raise ChoiceError(f"{where}: option {self.name} must be {self._wanted()}, not {value!r}")
+        inside = self.low < number < self.high if self.open else self.low <= number <= self.high
+        if not inside:
+            raise ChoiceError(f"{where}: option {self.name} must be {self._wanted()}, not {value!r}")
+        return int(number) if self.kind == "integer" else number
+
+    def _wanted(self) -> str:
+        noun = "a whole number" if self.kind == "integer" else "a number"
+        if self.low == -math.inf:
+            return noun
+        if self.high == math.inf:
+            return f"{noun} {'above' if self.open else 'of at least'} {self.low:g}"
+        return f"{noun} between {self.low:g} and {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row: something that can be chosen by name."""
+
+    name: str
+    help: str
+    source: str = ""
+    options: tuple[Option, ...] = ()
+
+
+@dataclass(frozen=True)
+class Score(Entry):
+    """A local score. `room` is the module of spinney.scores that computes it; kinds are those it is defined for."""
+
+    room: str = "tabular"
+    label: str = ""  # the name of its class in the public API
+    kinds: tuple[str, ...] = ("categorical", "ordinal")
+    equivalent: bool = False  # equal on Markov equivalent DAGs
+    bayesian: bool = False  # exp(score) is a probability of the child's column
+    same_as: str = ""  # another name for that row
+
+
+@dataclass(frozen=True)
+class Search(Entry):
+    """A search method. `room` is the module of spinney.search that runs it."""
+
+    room: str = ""
+    needs_sets: bool = False  # reads scored parent sets; else it may ask for scores as it goes
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An entry with all its options set. str() gives the text that makes it again."""
+
+    entry: Entry
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    def __getitem__(self, option: str) -> Any:
+        return self.values[option]
+
+    def __str__(self) -> str:
+        if not self.values:
+            return self.name
+        return f"{self.name}({', '.join(f'{name}={value}' for name, value in self.values.items())})"
+
+    __repr__ = __str__
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+_ESS = Option("ess", 1.0, "equivalent sample size; larger is smoother and denser", low=0)
+
+_SCORES = (
+    Score("ll", "log-likelihood; always prefers more parents", "Carvalho (2009)", label="LL", equivalent=True),
+    Score("aic", "log-likelihood less one per free parameter", "Akaike (1974)", label="AIC", equivalent=True),
+    Score("bic", "log-likelihood less (log N)/2 per free parameter", "Schwarz (1978)", label="BIC", equivalent=True),
+    Score("mdl", "minimum description length: the same number as bic", "Lam and Bacchus (1994)", label="MDL",
+          equivalent=True, same_as="bic"),
+    Score("k2", "Bayesian Dirichlet with every pseudo-count 1", "Cooper and Herskovits (1992)", label="K2", bayesian=True),
+    Score("bd", "Bayesian Dirichlet with one pseudo-count for every cell", "Heckerman, Geiger and Chickering (1995)",
+          (Option("alpha", 0.5, "pseudo-count of every cell", low=0),), label="BD", bayesian=True),
+    Score("bde", "Bayesian Dirichlet with pseudo-counts from a prior network",
+          "Heckerman, Geiger and Chickering (1995)",
+          (Option("network", None, "the prior: a discrete Network, or a file that holds one", kind="network"), _ESS),
+          label="BDe", equivalent=True, bayesian=True),
+    Score("bdeu", "Bayesian Dirichlet, equivalent, uniform", "Buntine (1991); Heckerman, Geiger and Chickering (1995)",
+          (_ESS,), label="BDeu", equivalent=True, bayesian=True),
+    Score("bds", "BDeu spread over the parent configurations that occur", "Scutari (2016)", (_ESS,), label="BDs", bayesian=True),
+    Score("fnml", "factorised normalised maximum likelihood", "Silander, Roos, Kontkanen and Myllymäki (2008)", label="FNML"),
+    Score("qnml", "quotient normalised maximum likelihood", "Silander, Leppä-aho, Jääsaari and Roos (2018)", label="QNML",
+          equivalent=True),
+    Score("mit", "mutual information tests: 2 N I(child; parents) less chi-square quantiles", "de Campos (2006)",
+          (Option("alpha", 0.99, "confidence of each test", low=0, high=1),), label="MIT"),
+)
+
+_PRIORS = (
+    Entry("uniform", "no preference among parent sets"),
+    Entry("sizes", "the same mass to every number of parents: 1 / C(n-1, |P|)", "Friedman and Koller (2003)"),
+    Entry("binomial", "every other variable is a parent with probability r/(n-1)", "Andrews, Ramsey and Cooper (2018)",
+          (Option("r", 1.0, "expected number of parents", low=0),)),
+    Entry("ebic", "exp(-gamma log n) per free parameter", "Chen and Chen (2008)",
+          (Option("gamma", 0.5, "strength", low=0, open=False),)),
+    Entry("kappa", "k per free parameter", "Chickering, Heckerman and Meek (1997)",
+          (Option("k", 0.5, "factor per free parameter; 1 is uniform", low=0, high=1, open=False),)),
+)
+
+_GREEDY = (
+    Option("restarts", 0, "further climbs, each from the best DAG after a shake", kind="integer", low=0, open=False),
+    Option("shake", 8, "random moves of a shake", kind="integer", low=1, open=False),
+)
+_TABU = (
+    Option("length", 100, "how many past DAGs may not be visited again", kind="integer", low=1, open=False),
+    Option("patience", 200, "steps without a new best before the walk ends", kind="integer", low=1, open=False),
+)
+
+_SEARCHES = (
+    Search("auto", "exact (dp) where the table is small enough for it, else tabu", room="automatic"),
+    Search("exact", "the best DAG over the scored parent sets, proven", room="exact", needs_sets=True, exact=True),
+    Search("dp", "exact, by dynamic programming over all subsets of variables (up to about 28)",
+           "Silander and Myllymäki (2006)", room="exact", needs_sets=True, exact=True),
+    Search("hc", "hill climbing: add, remove or turn one edge at a time", "Heckerman, Geiger and Chickering (1995)", _GREEDY,
+           room="greedy"),
+    Search("tabu", "hill climbing that walks on over equal and worse DAGs", "Glover (1989); Bouckaert (1995)",
+           (*_TABU, *_GREEDY), room="greedy"),
+)
+
+SCORES: dict[str, Score] = {row.name: row for row in _SCORES}
+PRIORS: dict[str, Entry] = {row.name: row for row in _PRIORS}
+SEARCHES: dict[str, Search] = {row.name: row for row in _SEARCHES}
+
+
+def choose_score(given: str | Choice) -> Choice:
+    return _choose(given, SCORES, "score")
+
+
+def choose_prior(given: str | Choice) -> Choice:
+    return _choose(given, PRIORS, "prior")
+
+
+def choose_search(given: str | Choice, **options: Any) -> Choice:
+    choice = _choose(given, SEARCHES, "search")
+    return made(choice.entry, {**choice.values, **options}) if options else choice
+
+
+def _choose(given: str | Choice, table: Mapping[str, Entry], what: str) -> Choice:
+    if isinstance(given, Choice):
+        if table.get(given.name) != given.entry:
+            raise ChoiceError(f"{given} is not a {what}; choose one of {', '.join(table)}")
+        return given
+    if not isinstance(given, str):
+        raise ChoiceError(f"a {what} is named by text such as {next(iter(table))!r}, not by {given!r}")
+    match = re.fullmatch(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", given, re.DOTALL)
+    name = match.group(1).lower() if match else given
+    if match is None or name not in table:
+        near = difflib.get_close_matches(name, table, 1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise ChoiceError(f"there is no {what} {given!r}; {hint}choose one of {', '.join(table)}")
+    entry = table[name]
+    return made(entry, _options_in(match.group(2) or "", entry, given))
+
+
+def _options_in(text: str, entry: Entry, given: str) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for position, part in enumerate(p.strip() for p in text.split(",") if p.strip()):
+        name, equals, value = part.partition("=")
+        if not equals:  # by position, as in bdeu(10)
+            if position >= len(entry.options):
+                raise ChoiceError(f"{given!r} has more values than {entry.name} has options{_known(entry)}")
+            name, value = entry.options[position].name, part
+        name = name.strip()
+        if name in values:
+            raise ChoiceError(f"{given!r} sets option {name!r} twice; set it once")
+        values[name] = value.strip().strip("\"'")
+    return values
+
+
+def made(entry: Entry, values: Mapping[str, Any]) -> Choice:
+    """A Choice of this entry with these options; the others take their defaults."""
+    known = {option.name: option for option in entry.options}
+    for name in values:
+        if name not in known:
+            raise ChoiceError(f"{entry.name} has no option {name!r}{_known(entry)}")
+    return Choice(entry, {n: o.checked(values.get(n, o.default), entry.name) for n, o in known.items()})
+
+
+def maker(entry: Score) -> Callable[..., Choice]:
+    """The public constructor of a score: sp.BDeu(ess=10) is the same choice as "bdeu(ess=10)"."""
+
+    def make(*args: Any, **options: Any) -> Choice:
+        if len(args) > len(entry.options):
+            raise ChoiceError(f"{entry.name} takes at most {len(entry.options)} options{_known(entry)}")
+        named = {option.name: value for option, value in zip(entry.options, args, strict=False)}
+        for name in named.keys() & options.keys():
+            raise ChoiceError(f"{entry.name} got option {name!r} twice; set it once")
+        return made(entry, {**named, **options})
+
+    make.__name__ = make.__qualname__ = entry.label
+    make.__doc__ = f"{entry.help} ({entry.source})."
+    make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(o.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=o.default) for o in entry.options])
+    return make
+
+
+def _known(entry: Entry) -> str:
+    if not entry.options:
+        return "; it has none"
+    return f"; it has {', '.join(f'{o.name} ({o.help})' for o in entry.options)}"
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None

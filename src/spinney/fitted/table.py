@@ -1,0 +1,265 @@
+"""A fitted conditional probability table.
+
+In:  a child, its parents, and one row of probabilities for each stored configuration of the parents.
+Out: probabilities, log-probabilities and draws of the child for rows of data.
+A table may be sparse: configurations that are not stored share the default row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import ChoiceError, DataError, LimitError
+
+if TYPE_CHECKING:
+    from spinney.dataset import Dataset
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MAX_DENSE = 50_000_000  # numbers in a table that is written out in full (400 MB)
+
+
+def scale_to_one(rows: Floats) -> None:
+    """Divide rows by their sums, in place. A row whose sum is 1 up to rounding stays as it is, to the last bit, so that
+    a table that is written and read again is never scaled twice."""
+    sums = rows.sum(axis=1)
+    off = np.abs(sums - 1) > 1e-12
+    rows[off] /= sums[off, None]
+
+
+class Columns:
+    """Columns of level codes that follow the levels of a model. REQUIRES: all columns have n_rows entries."""
+
+    def __init__(self, n_rows: int, codes: Mapping[str, NDArray[np.integer]]) -> None:
+        self.n_rows = n_rows
+        self._codes = dict(codes)
+
+    def codes(self, name: str) -> NDArray[np.integer]:
+        return self._codes[name]
+
+    def put(self, name: str, codes: NDArray[np.integer]) -> None:
+        self._codes[name] = codes
+
+    def replaced(self, name: str, code: int) -> Columns:
+        """The same columns, with `name` at one level in every row."""
+        return Columns(self.n_rows, {**self._codes, name: np.broadcast_to(np.int64(code), (self.n_rows,))})
+
+
+def align(data: Dataset | Columns, levels: Mapping[str, tuple[str, ...]]) -> Columns:
+    """The columns named in `levels`, their codes translated BY NAME into these levels."""
+    if isinstance(data, Columns):
+        return data
+    return Columns(data.n_rows, {name: _translated(data, name, wanted) for name, wanted in levels.items()})
+
+
+def _translated(data: Dataset, name: str, wanted: tuple[str, ...]) -> NDArray[np.integer]:
+    if name not in data.kinds:
+        raise DataError(f"column {name!r} is not in the data but the network needs it: add the column")
+    if not data.kinds[name].discrete:
+        raise DataError(
+            f"column {name!r} is continuous in the data and has {len(wanted)} levels in the network: "
+            f"read the data with kinds=network.kinds"
+        )
+    levels, codes = data.levels(name), data.codes(name)
+    if levels == wanted:
+        return codes
+    place = {level: code for code, level in enumerate(wanted)}
+    translation = np.array([place.get(level, -1) for level in levels], dtype=np.int64)
+    translated: NDArray[np.integer] = translation[codes]
+    unknown = np.flatnonzero(translated < 0)
+    if len(unknown):
+        row = int(unknown[0])
+        shown = ", ".join(map(repr, wanted[:6])) + (", ..." if len(wanted) > 6 else "")
+        raise DataError(
+            f"column {name!r}, row {row + 1}: {levels[int(codes[row])]!r} is not a level the network knows ({shown}): "
+            f"correct the value, leave the row out, or learn the network with this level"
+        )
+    return translated
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """P(child | parents). Configurations are mixed-radix codes of the parents' levels, the LAST parent varies fastest.
+
+    `codes` are the stored configurations in rising order (all of them: the table is dense), `probabilities` their rows,
+    `default` the row of every other configuration, `counts` what the rows were estimated from, `score` the local score
+    of the fit."""
+
+    child: str
+    parents: tuple[str, ...]
+    levels: tuple[str, ...]
+    parent_levels: tuple[tuple[str, ...], ...]
+    codes: Ints
+    probabilities: Floats
+    default: Floats
+    counts: NDArray[np.float64] | NDArray[np.int64] | None = None
+    score: float | None = None
+    _rows: Floats = field(init=False, repr=False)  # probabilities and, last, the default: row -1 is the default
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        put("parents", tuple(self.parents))
+        put("levels", tuple(self.levels))
+        put("parent_levels", tuple(tuple(levels) for levels in self.parent_levels))
+        put("codes", np.array(self.codes, dtype=np.int64))
+        put("probabilities", np.asarray(self.probabilities, dtype=np.float64))
+        put("default", np.asarray(self.default, dtype=np.float64))
+        self._check_shape()
+        rows = np.vstack([self.probabilities, self.default])
+        self._check_rows(rows)
+        scale_to_one(rows)
+        put("_rows", rows)
+        put("probabilities", rows[:-1])
+        put("default", rows[-1])
+        if self.counts is not None:
+            put("counts", np.array(self.counts))
+        for array in (self.codes, rows, self.probabilities, self.default, self.counts):
+            if array is not None:
+                array.setflags(write=False)
+
+    def _check_shape(self) -> None:
+        where = self._where
+        r, q, k = len(self.levels), self.configurations, len(self.codes)
+        if len(self.parents) != len(self.parent_levels):
+            raise ChoiceError(
+                f"{where} has {len(self.parents)} parents but levels of {len(self.parent_levels)}: give each its levels"
+            )
+        if r == 0 or not all(self.parent_levels):
+            raise ChoiceError(f"{where} has a variable without levels: give at least one level")
+        for name, levels in zip((self.child, *self.parents), (self.levels, *self.parent_levels), strict=True):
+            if len(set(levels)) < len(levels):
+                raise ChoiceError(f"{where}: a level of {name!r} occurs twice; name each level once")
+        if q >= 2**62:
+            raise LimitError(f"{where} has more than 2^62 configurations of parents: give {self.child!r} fewer parents")
+        if self.probabilities.shape != (k, r) or self.default.shape != (r,):
+            raise ChoiceError(
+                f"{where}: probabilities of shape {self.probabilities.shape} and a default of {self.default.shape} "
+                f"do not fit {k} configurations and {r} levels: give one row per configuration"
+            )
+        if self.counts is not None and np.shape(self.counts) != (k, r):
+            raise ChoiceError(
+                f"{where}: counts of shape {np.shape(self.counts)} are not {(k, r)}: give one count per probability"
+            )
+        if k and (self.codes[0] < 0 or self.codes[-1] >= q or np.any(np.diff(self.codes) <= 0)):
+            raise ChoiceError(
+                f"{where}: configurations must be rising codes from 0 to {q - 1}: sort them and drop repeats"
+            )
+
+    def _check_rows(self, rows: Floats) -> None:
+        good = (rows >= 0).all(axis=1) & (np.abs(rows.sum(axis=1) - 1) <= 1e-9)
+        if not good.all():
+            row = int(np.argmin(good))
+            which = "the default row" if row == len(self.codes) else f"row {self.describe(int(self.codes[row]))}"
+            raise ChoiceError(f"{self._where}, {which}: these are not probabilities that sum to 1; normalise the row")
+
+    @property
+    def _where(self) -> str:
+        return f"the table of {self.child!r}"
+
+    @classmethod
+    def full(
+        cls,
+        child: str,
+        parents: tuple[str, ...],
+        levels: tuple[str, ...],
+        parent_levels: tuple[tuple[str, ...], ...],
+        probabilities: Floats,
+    ) -> Table:
+        """A dense table; `probabilities` has one row per configuration, the last parent varies fastest."""
+        codes = np.arange(len(probabilities), dtype=np.int64)
+        return cls(child, parents, levels, parent_levels, codes, probabilities, np.full(len(levels), 1 / len(levels)))
+
+    @property
+    def configurations(self) -> int:
+        """The number of joint configurations of the parents, stored or not."""
+        return math.prod(len(levels) for levels in self.parent_levels)
+
+    @property
+    def dense(self) -> bool:
+        return len(self.codes) == self.configurations
+
+    def describe(self, code: int) -> str:
+        """A configuration in the user's words: (yes, low)."""
+        names = []
+        for levels in reversed(self.parent_levels):
+            code, place = divmod(code, len(levels))
+            names.append(levels[place])
+        return f"({', '.join(reversed(names))})"
+
+    def expanded(self) -> Floats:
+        """All configurations, one row each."""
+        if self.configurations * len(self.levels) > MAX_DENSE:
+            raise LimitError(
+                f"the table of {self.child!r} has {self.configurations} configurations, too many to write out in full: "
+                f"save the network as .json, which keeps the stored ones only"
+            )
+        if self.dense:
+            return self.probabilities
+        rows = np.tile(self.default, (self.configurations, 1))
+        rows[self.codes] = self.probabilities
+        return rows
+
+    def rows(self, data: Dataset | Columns) -> Ints:
+        """The position of the stored row that each data row uses; -1 is the default row."""
+        columns = align(data, dict(zip(self.parents, self.parent_levels, strict=True)))
+        code = np.zeros(columns.n_rows, dtype=np.int64)
+        for parent, levels in zip(self.parents, self.parent_levels, strict=True):
+            code *= len(levels)
+            code += columns.codes(parent)
+        if self.dense:
+            return code
+        if len(self.codes) == 0:
+            return np.full(columns.n_rows, -1, dtype=np.int64)
+        place = np.minimum(np.searchsorted(self.codes, code), len(self.codes) - 1)
+        return np.where(self.codes[place] == code, place, -1)
+
+    def conditional(self, data: Dataset | Columns) -> Floats:
+        """P(level | parents of the row), one column per level."""
+        return self._rows[self.rows(data)]
+
+    def log_prob(self, data: Dataset | Columns) -> Floats:
+        """log P(child of the row | parents of the row); -inf where the table says never."""
+        columns = align(data, {self.child: self.levels, **dict(zip(self.parents, self.parent_levels, strict=True))})
+        picked = self._rows[self.rows(columns), columns.codes(self.child)]
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log(picked)
+        return logs
+
+    def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Ints:
+        """A level code per data row, drawn given the parents of the row; one uniform number is used per row."""
+        rows = self.rows(data)
+        uniform = rng.random(len(rows))
+        cumulated = np.cumsum(self._rows, axis=1)
+        # Divided so that the last level that can occur ends at exactly 1, above every uniform number.
+        cumulated /= cumulated[:, -1:]
+        # The first level whose cumulated probability exceeds the uniform number, by halving; it is never a level of
+        # probability 0, which ends where the one before it ends.
+        low = np.zeros(len(rows), dtype=np.int64)
+        high = np.full(len(rows), len(self.levels) - 1, dtype=np.int64)
+        for _ in range((len(self.levels) - 1).bit_length()):
+            middle = (low + high) >> 1
+            beyond = cumulated[rows, middle] > uniform
+            high = np.where(beyond, middle, high)
+            low = np.where(beyond, low, middle + 1)
+        return low
+
+    def __eq__(self, other: object) -> bool:
+        """The same table written the same way; counts and score tell where it came from and are not compared."""
+        if not isinstance(other, Table):
+            return NotImplemented
+        return (
+            (self.child, self.parents, self.levels, self.parent_levels)
+            == (other.child, other.parents, other.levels, other.parent_levels)
+            and np.array_equal(self.codes, other.codes)
+            and np.array_equal(self.probabilities, other.probabilities)
+            # A dense table never uses its default row.
+            and (self.dense or np.array_equal(self.default, other.default))
+        )

@@ -1,0 +1,47 @@
+"""The formats of networks: one file per format, and the one table that finds it.
+
+In:  a path; its suffix names the format, a further .gz compresses.
+Out: the network read, or the file written."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+from types import ModuleType
+
+from spinney.errors import ChoiceError
+from spinney.formats import bif, dot, json
+from spinney.network import Network
+
+# A module that can read has read(path) -> Network, one that can write has write(network, path).
+NETWORKS: dict[str, ModuleType] = {".json": json, ".bif": bif, ".dot": dot}
+
+
+def suffix(path: str | PathLike[str]) -> str:
+    """The suffix that names the format, in small letters; net.bif.gz has .bif."""
+    plain = Path(fspath(path))
+    return (plain.with_suffix("") if plain.suffix.lower() == ".gz" else plain).suffix.lower()
+
+
+def need_suffix(path: str | PathLike[str], wanted: str, sentence: str) -> None:
+    if suffix(path) != wanted:
+        raise ChoiceError(f"{fspath(path)}: {sentence}")
+
+
+def read_network(path: str | PathLike[str]) -> Network:
+    network: Network = _module(path, "read").read(path)
+    return network
+
+
+def write_network(network: Network, path: str | PathLike[str]) -> None:
+    _module(path, "write").write(network, path)
+
+
+def _module(path: str | PathLike[str], verb: str) -> ModuleType:
+    found = NETWORKS.get(suffix(path))
+    if found is None or not hasattr(found, verb):
+        able = ", ".join(ending for ending, module in NETWORKS.items() if hasattr(module, verb))
+        raise ChoiceError(
+            f"{fspath(path)}: cannot {verb} a network in a file of this suffix: use one of {able} (and .gz)"
+        )
+    return found

@@ -1,0 +1,80 @@
+"""Text files, whole: plain or gzip, UTF-8, and written so that a reader never sees half a file.
+
+In:  a path, and for writing the text.
+Out: the text, or the file in its place."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+import zlib
+from os import PathLike, fspath
+
+from spinney.errors import FileFormatError
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """The text of a file; gzip is recognised by its first bytes, line ends are left as they are."""
+    name = fspath(path)
+    try:
+        with open(name, "rb") as file:
+            content = file.read()
+    except OSError as error:
+        raise FileFormatError(
+            f"{name}: cannot be read ({error.strerror}): check the name and the permissions"
+        ) from None
+    try:
+        if content[:2] == b"\x1f\x8b":
+            content = gzip.decompress(content)
+        return content.decode("utf-8-sig")
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise FileFormatError(f"{name}: the gzip data is cut short or damaged: fetch or write the file again") from None
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise FileFormatError(f"{name}, line {line}: the text is not UTF-8: convert the file to UTF-8") from None
+
+
+def write_text(text: str, path: str | PathLike[str]) -> None:
+    """Write beside the target and rename: the old file or the new one is there at any time. A suffix .gz compresses."""
+    name = fspath(path)
+    try:
+        content = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        odd = text[error.start]
+        raise FileFormatError(
+            f"{name}: a name holds {odd!r}, which is no character of a text file: rename it"
+        ) from None
+    if name.lower().endswith(".gz"):
+        content = gzip.compress(content, mtime=0)  # no time inside: the same network gives the same bytes
+    try:
+        _replace(content, name)
+    except OSError as error:
+        raise FileFormatError(
+            f"{name}: cannot be written ({error.strerror}): check the folder and the permissions"
+        ) from None
+
+
+def _replace(content: bytes, name: str) -> None:
+    folder, base = os.path.split(os.path.realpath(name))
+    handle, temporary = tempfile.mkstemp(prefix=f".{base[:40]}.", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, _usual_mode(name))
+        os.replace(temporary, name if not os.path.islink(name) else os.path.realpath(name))
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _usual_mode(name: str) -> int:
+    """The mode of the file that is replaced, or of a new file: temporary files are private, results are not."""
+    try:
+        return os.stat(name).st_mode & 0o777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

@@ -1,0 +1,203 @@
+"""Directed acyclic graphs and their equivalence classes.
+
+In:  names and the parents of each.
+Out: DAG (checked, immutable), its order, its skeleton, and CPDAG, the graph of its Markov equivalence class.
+The names of nodes are all that is known here: no data, no kinds, no scores."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+from spinney.errors import ChoiceError
+
+Edge = tuple[str, str]
+
+
+class DAG:
+    """A directed acyclic graph. `parents` keeps the order of the parents as given; equality does not look at it."""
+
+    __slots__ = ("_names", "_order", "_parents")
+
+    def __init__(self, names: Sequence[str], parents: Mapping[str, Iterable[str]]) -> None:
+        self._names = _checked_names(names)
+        self._parents = MappingProxyType(_checked_parents(self._names, parents))
+        order = _topological_order(self._parents)
+        if len(order) < len(self._names):
+            cycle = " -> ".join(map(repr, find_cycle(self._parents)))
+            raise ChoiceError(
+                f"the arrows run in a circle, {cycle}: a network has no circles, remove one of these arrows"
+            )
+        self._order = tuple(order)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    @property
+    def parents(self) -> Mapping[str, tuple[str, ...]]:
+        return self._parents
+
+    @property
+    def edges(self) -> list[Edge]:
+        """All (parent, child), sorted."""
+        return sorted((parent, child) for child, parents in self._parents.items() for parent in parents)
+
+    @property
+    def children(self) -> dict[str, tuple[str, ...]]:
+        """The children of every node, sorted by name."""
+        children: dict[str, list[str]] = {name: [] for name in self._names}
+        for parent, child in self.edges:
+            children[parent].append(child)
+        return {name: tuple(found) for name, found in children.items()}
+
+    def order(self) -> tuple[str, ...]:
+        """Every node after its parents; among those that may come next, the earliest name first."""
+        return self._order
+
+    def skeleton(self) -> frozenset[frozenset[str]]:
+        """The adjacent pairs."""
+        return frozenset(frozenset(edge) for edge in self.edges)
+
+    def cpdag(self) -> CPDAG:
+        """The equivalence class: an arrow is directed when every DAG of the class has it.
+
+        Chickering (1995), "A transformational characterization of equivalent Bayesian network structures", labels the
+        arrows compelled or reversible, children in topological order. Seen per child, the parent that is last in that
+        order decides for all arrows into the child."""
+        position = {name: place for place, name in enumerate(self._order)}
+        parents = {name: frozenset(found) for name, found in self._parents.items()}
+        compelled: dict[str, frozenset[str]] = {}
+        for child in self._order:
+            last = max(parents[child], key=position.__getitem__, default=None)
+            if last is None:
+                compelled[child] = frozenset()
+            elif compelled[last] <= parents[child] <= parents[last] | {last}:
+                compelled[child] = compelled[last]
+            else:
+                compelled[child] = parents[child]
+        directed = frozenset((parent, child) for child, found in compelled.items() for parent in found)
+        undirected = frozenset(frozenset(edge) for edge in self.edges if edge not in directed)
+        return CPDAG(self._names, directed, undirected)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DAG):
+            return NotImplemented
+        return set(self._names) == set(other._names) and self.edges == other.edges
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self._names), tuple(self.edges)))
+
+    def __repr__(self) -> str:
+        return f"DAG({len(self._names)} nodes, {sum(map(len, self._parents.values()))} edges)"
+
+
+class CPDAG:
+    """A graph with arrows and undirected edges, as it stands for a Markov equivalence class of DAGs."""
+
+    __slots__ = ("_directed", "_names", "_undirected")
+
+    def __init__(self, names: Sequence[str], directed: Iterable[Edge], undirected: Iterable[Iterable[str]]) -> None:
+        self._names = _checked_names(names)
+        self._directed = frozenset((a, b) for a, b in directed)
+        self._undirected = frozenset(frozenset(pair) for pair in undirected)
+        pairs = [frozenset(edge) for edge in self._directed] + list(self._undirected)
+        for pair in pairs:
+            if len(pair) != 2 or not pair <= set(self._names):
+                raise ChoiceError(f"edge between {sorted(pair)}: an edge joins two different names of the graph")
+        if len(set(pairs)) < len(pairs):
+            twice = sorted(next(pair for pair in pairs if pairs.count(pair) > 1))
+            raise ChoiceError(f"{twice[0]!r} and {twice[1]!r} are joined twice: give one arrow or one undirected edge")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    @property
+    def directed(self) -> frozenset[Edge]:
+        return self._directed
+
+    @property
+    def undirected(self) -> frozenset[frozenset[str]]:
+        return self._undirected
+
+    def skeleton(self) -> frozenset[frozenset[str]]:
+        """The adjacent pairs."""
+        return self._undirected | {frozenset(edge) for edge in self._directed}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CPDAG):
+            return NotImplemented
+        same_names = set(self._names) == set(other._names)
+        return same_names and self._directed == other._directed and self._undirected == other._undirected
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self._names), self._directed, self._undirected))
+
+    def __repr__(self) -> str:
+        return (
+            f"CPDAG({len(self._names)} nodes, {len(self._directed)} directed, {len(self._undirected)} undirected edges)"
+        )
+
+
+def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise ChoiceError(f"{names!r} is one text, not a list of names: write [{names!r}]")
+    names = tuple(names)
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise ChoiceError(f"the name {twice!r} occurs twice: every node needs a name of its own")
+    return names
+
+
+def _checked_parents(names: tuple[str, ...], parents: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    known = set(names)
+    for child, given in parents.items():
+        if child not in known:
+            raise ChoiceError(f"{child!r} has parents but is not among the names: add it to the names")
+        if isinstance(given, str):
+            raise ChoiceError(f"the parents of {child!r} are one text, {given!r}: write a list, [{given!r}]")
+    checked = {name: tuple(parents.get(name, ())) for name in names}
+    for child, found in checked.items():
+        for parent in found:
+            if parent not in known:
+                raise ChoiceError(f"{parent!r} is a parent of {child!r} but not among the names: add it to the names")
+        if len(set(found)) < len(found):
+            raise ChoiceError(f"the parents of {child!r} name a node twice: {list(found)}; name each once")
+    return checked
+
+
+def _topological_order(parents: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Every node after its parents, ties by name; nodes on circles, and after them, are left out."""
+    children: dict[str, list[str]] = {name: [] for name in parents}
+    for child, found in parents.items():
+        for parent in found:
+            children[parent].append(child)
+    waiting = {name: len(found) for name, found in parents.items()}
+    ready = [name for name, count in waiting.items() if count == 0]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        name = heapq.heappop(ready)
+        order.append(name)
+        for child in children[name]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                heapq.heappush(ready, child)
+    return order
+
+
+def find_cycle(parents: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """A circle of arrows, its first node again at the end; empty when there is none. REQUIRES: parents are keys too."""
+    outside = set(_topological_order(parents))
+    if len(outside) == len(parents):
+        return []
+    # Each node without a place in the order has a parent without one, so walking back ends in a circle.
+    node = min(name for name in parents if name not in outside)
+    walk: list[str] = []
+    while node not in walk:
+        walk.append(node)
+        node = min(parent for parent in parents[node] if parent not in outside)
+    cycle = walk[walk.index(node) :][::-1]
+    return [cycle[-1], *cycle]

@@ -1,0 +1,112 @@
+"""kinds.yaml: what every column is, in a file that people edit.
+
+In:  kinds and the reasons for them; or the file after somebody's editing.
+Out: the file, the reason a comment after each column; or kinds.
+Every scalar is read as text, so that `yes`, `null` and `1` are levels and not a truth value, nothing and a number."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from spinney.errors import DataError, FileFormatError
+from spinney.kinds import Kind, from_plain, to_plain
+
+_HEADING = """\
+# The kinds of the columns. Edit, and pass this file as kinds.
+# kind: categorical | ordinal (levels from low to high) | continuous (lo, hi: its range).
+# Without levels, or without lo and hi, those of the data are taken. Columns left out are decided from the data.
+"""
+
+# JSON leaves these as they are; YAML wants them escaped (YAML 1.1, section 5.1, printable characters; line breaks).
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+
+# A key on the line of its colon may have 1,024 characters at most (YAML 1.1, section 9.1.1).
+_LONGEST_KEY = 1000
+
+Plain = str | dict[str, str | list[str]]
+
+
+def text(kinds: Mapping[str, Kind], reasons: Mapping[str, str]) -> str:
+    """The kinds as the text of a kinds file."""
+    lines = [_HEADING]
+    for name, kind in kinds.items():
+        key = _quoted(name)
+        comment = f"  # {' '.join(reasons[name].split())}" if name in reasons else ""
+        lines.append(f"{key}:{comment}\n" if len(key) < _LONGEST_KEY else f"? {key}{comment}\n:\n")
+        for option, value in to_plain(kind).items():
+            if isinstance(value, list):
+                value = "[" + ", ".join(_quoted(level) for level in value) + "]"
+            lines.append(f"  {option}: {value}\n")
+    return "".join(lines)
+
+
+def write(path: str | os.PathLike[str], kinds: Mapping[str, Kind], reasons: Mapping[str, str]) -> None:
+    try:
+        Path(path).write_text(text(kinds, reasons), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise FileFormatError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Kind]:
+    """The kinds of a kinds file, in the order of the file."""
+    try:
+        content = Path(path).read_bytes().decode("utf-8-sig")
+        root = yaml.compose(content, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+    except OSError as error:
+        raise FileFormatError(f"{path}: cannot be read ({error.strerror}); give the path of a kinds file") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise FileFormatError(f"{path}, line {line}: not UTF-8; save the kinds file as UTF-8") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "unreadable"
+        raise FileFormatError(f"{path}{where}: not YAML ({problem}); mend the line or write the file anew") from None
+    if root is None:
+        return {}
+    if not isinstance(root, yaml.MappingNode):
+        raise FileFormatError(f"{path}: not a kinds file; every entry is a column, as in 'age: continuous'")
+    try:
+        return {name: from_plain(name, _plain(node)) for name, node in _entries(root)}
+    except DataError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+
+
+def _entries(node: yaml.MappingNode) -> list[tuple[str, yaml.Node]]:
+    entries: dict[str, yaml.Node] = {}
+    for key, value in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            raise DataError(f"line {line}: a name must be text; put it in double quotes")
+        if key.value in entries:
+            raise DataError(f"line {line}: {key.value!r} is there twice; keep one of the two")
+        entries[key.value] = value
+    return list(entries.items())
+
+
+def _plain(node: yaml.Node) -> Plain:
+    """A word, or a mapping from options to a word or a list of words."""
+    if isinstance(node, yaml.ScalarNode):
+        return _word(node)
+    if isinstance(node, yaml.MappingNode):
+        return {
+            key: [_word(item) for item in value.value] if isinstance(value, yaml.SequenceNode) else _word(value)
+            for key, value in _entries(node)
+        }
+    raise DataError(f"line {node.start_mark.line + 1}: a list is no kind; write the levels after 'levels:'")
+
+
+def _word(node: yaml.Node) -> str:
+    if isinstance(node, yaml.ScalarNode):
+        return str(node.value)
+    raise DataError(f"line {node.start_mark.line + 1}: one value is wanted here; put [ or {{ in double quotes")
+
+
+def _quoted(name: str) -> str:
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(name, ensure_ascii=False))

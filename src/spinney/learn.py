@@ -1,0 +1,123 @@
+"""The walk, one line a room: data -> scores -> search -> network.
+
+In:  a Dataset and the choices.
+Out: Result; or a number, or a fitted Network for a graph that is given."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from spinney.catalog import Choice, Search, choose_prior, choose_score, choose_search
+from spinney.constraints import Constraints
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError
+from spinney.graph import DAG
+from spinney.machine import threads_for
+from spinney.network import Network
+from spinney.parent_sets import ParentSets, score_parent_sets
+from spinney.plan import Plan
+from spinney.progress import Progress
+from spinney.scores import check_family, source
+from spinney.search import Found, automatic, check_limits, exact, run, started
+from spinney.search.found import Problem
+from spinney.version import __version__
+
+Parents = Mapping[str, Iterable[str]] | DAG | Network
+
+
+@dataclass(frozen=True)
+class Result:
+    network: Network
+    found: Found
+    plan: Plan
+    seconds: dict[str, float]  # per step: score, search, fit
+    sets: ParentSets | None = None  # the scored parent sets, where the search used them
+
+
+def learn(data: Dataset, score: str | Choice = "bdeu", prior: str | Choice = "uniform", search: str | Choice = "auto",
+          max_parents: int | None = 3, constraints: Constraints | None = None,
+          candidates: Mapping[str, Iterable[str]] | None = None, time_limit: float | None = None, n_jobs: int = -1,
+          seed: int = 0, progress: Progress = False, start: Parents | None = None, **options: Any) -> Result:
+    """Learn a network. Options of the search are keywords; max_parents=None is no limit; Ctrl-C during the search
+    returns the best network so far, with result.found.stopped saying so."""
+    _need_dataset(data)
+    check_limits(time_limit, seed)
+    began = time.perf_counter()
+    allowed = (constraints or Constraints()).allowed(data.names, max_parents, candidates)
+    method = choose_search(search)
+    if method.name == "auto":
+        method = automatic.pick(allowed, data.n_rows)
+    method = choose_search(method, **options)
+    assert isinstance(method.entry, Search)
+    threads, first = threads_for(n_jobs), started(start, allowed)
+    room, sets = source(data, score, prior), None
+    if method.entry.needs_sets:
+        exact.check_size(len(data.names), threads)
+        sets = score_parent_sets(data, score, prior, max_parents, candidates, constraints, n_jobs=n_jobs,
+                                 progress=progress, time_limit=time_limit)
+    scored = time.perf_counter()
+    left = None if time_limit is None else max(1e-3, time_limit - (scored - began))
+    found = run(Problem(allowed, method, sets=sets, source=None if sets else room, start=first, time_limit=left, seed=seed,
+                        threads=threads, progress=progress))
+    searched = time.perf_counter()
+    plan = Plan(str(choose_score(score)), str(choose_prior(prior)), str(method), max_parents,
+                constraints.as_dict() if constraints else None,
+                {child: sorted(parents) for child, parents in candidates.items()} if candidates else None, seed, __version__)
+    network = _fitted(data, found.parents, score, prior, plan.as_dict())
+    seconds = {"score": scored - began, "search": searched - scored, "fit": time.perf_counter() - searched}
+    return Result(network, found, plan, seconds, sets)
+
+
+def local_score(data: Dataset, child: str, parents: Iterable[str], score: str | Choice = "bdeu",
+                prior: str | Choice = "uniform") -> float:
+    """The score of one family: natural log, larger is better."""
+    return local_scores(data, [(child, parents)], score, prior)[0]
+
+
+def local_scores(data: Dataset, families: Iterable[tuple[str, Iterable[str]]], score: str | Choice = "bdeu",
+                 prior: str | Choice = "uniform") -> list[float]:
+    """The scores of many families (child, parents), in one crossing into the core."""
+    _need_dataset(data)
+    checked = [(child, check_family(data, child, parents)) for child, parents in families]
+    return [float(value) for value in source(data, score, prior).local_scores(checked)]
+
+
+def score(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> float:
+    """The score of a whole network: the sum over its families."""
+    _need_dataset(data)
+    graph = _graph(data, parents)
+    return math.fsum(local_scores(data, graph.items(), score, prior))
+
+
+def fit(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> Network:
+    """The parameters for a graph that is given: posterior means where the score is Bayesian, else relative frequencies."""
+    _need_dataset(data)
+    plan = {"score": str(choose_score(score)), "prior": str(choose_prior(prior)), "version": __version__}
+    return _fitted(data, _graph(data, parents), score, prior, plan)
+
+
+def _fitted(data: Dataset, parents: Mapping[str, tuple[str, ...]], score: str | Choice, prior: str | Choice,
+            plan: dict[str, Any]) -> Network:
+    room = source(data, score, prior)
+    families = [(child, tuple(sorted(parents[child]))) for child in data.names]
+    values = room.local_scores(families)
+    models = {child: room.fit(child, own, float(value)) for (child, own), value in zip(families, values, strict=True)}
+    return Network(dict(data.kinds), models, plan=plan, score=math.fsum(values),
+                   data={"fingerprint": data.fingerprint, "rows": data.n_rows})
+
+
+def _graph(data: Dataset, parents: Any) -> dict[str, tuple[str, ...]]:
+    given = parents.parents if hasattr(parents, "parents") else parents
+    if not isinstance(given, Mapping):
+        raise ChoiceError("parents is a dict from a column to its parents, a DAG or a Network")
+    dag = DAG(data.names, {child: tuple(own) for child, own in given.items()})
+    return {child: tuple(dag.parents[child]) for child in data.names}
+
+
+def _need_dataset(data: Any) -> None:
+    if not isinstance(data, Dataset):
+        raise ChoiceError(f"data must be a spinney Dataset, not {type(data).__name__}; make one with sp.Dataset.read(path) or sp.Dataset.from_frame(frame)")

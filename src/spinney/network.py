@@ -1,0 +1,174 @@
+"""Bayesian networks: a DAG and one fitted local model per node.
+
+In:  the kinds of the columns and their fitted models (from fit, or from a file).
+Out: Network; log-probabilities of rows, samples, predictions, files.
+The levels of data are matched with those of the network by name; columns the network does not know are ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spinney import predict, sample
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError
+from spinney.fitted.table import Columns, Floats, Table, align
+from spinney.graph import CPDAG, DAG, Edge
+from spinney.kinds import Kind
+from spinney.table import read_frame
+
+if TYPE_CHECKING:
+    import networkx
+
+
+class Network:
+    """A Bayesian network. Immutable; equal to another when kinds and models are equal, whatever plan made them."""
+
+    def __init__(
+        self,
+        kinds: Mapping[str, Kind],
+        models: Mapping[str, Table],
+        *,
+        plan: Mapping[str, Any] | None = None,
+        score: float | None = None,
+        data: Mapping[str, Any] | None = None,
+    ) -> None:
+        _check_models(kinds, models)
+        self.kinds: dict[str, Kind] = dict(kinds)
+        self.models: dict[str, Table] = {name: models[name] for name in kinds}
+        self.dag = DAG(tuple(kinds), {name: model.parents for name, model in models.items()})
+        self.plan: dict[str, Any] | None = None if plan is None else dict(plan)
+        self.score = score
+        self.data: dict[str, Any] | None = None if data is None else dict(data)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.dag.names
+
+    @property
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        return dict(self.dag.parents)
+
+    @property
+    def edges(self) -> list[Edge]:
+        """All (parent, child), sorted."""
+        return self.dag.edges
+
+    def levels(self, name: str) -> tuple[str, ...]:
+        """The levels of a column, in the order of its codes."""
+        if name not in self.models:
+            raise ChoiceError(f"{name!r} is not a variable of this network: choose one of {_some(self.names)}")
+        return self.models[name].levels
+
+    def cpdag(self) -> CPDAG:
+        """The Markov equivalence class of the graph."""
+        return self.dag.cpdag()
+
+    def log_prob(self, data: Dataset | Any) -> Floats:
+        """The natural log of each row's probability; -inf for a row the network holds impossible."""
+        columns = self._columns(data, self.names)
+        total = np.zeros(columns.n_rows)
+        for model in self.models.values():
+            total += model.log_prob(columns)
+        return total
+
+    def sample(self, n: int, seed: int = 0) -> Dataset:
+        """Draw n rows. The same seed gives the same rows, whatever the order of the columns."""
+        return sample.sample(self, n, seed)
+
+    def predict_proba(self, data: Dataset | Any, target: str) -> Floats:
+        """P(target | all other columns) per row, one column per level of the target; see predict.py."""
+        blanket = predict.markov_blanket(self.dag, target)
+        return predict.posterior(self, self._columns(data, blanket), target)
+
+    def predict(self, data: Dataset | Any, target: str) -> list[str]:
+        """The most probable level of the target per row; among equals the earlier level."""
+        levels = self.levels(target)
+        return [levels[code] for code in self.predict_proba(data, target).argmax(axis=1)]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write everything, exactly, as .json or .json.gz."""
+        from spinney import formats
+
+        formats.need_suffix(path, ".json", "save() writes .json or .json.gz, other formats go through export()")
+        formats.write_network(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Network:
+        """Read what save() wrote."""
+        from spinney import formats
+
+        formats.need_suffix(path, ".json", "load() reads .json or .json.gz, other formats go through Network.read()")
+        return formats.read_network(path)
+
+    def export(self, path: str | PathLike[str]) -> None:
+        """Write the network in the format that the suffix names; a further .gz compresses."""
+        # Formats know the network; the network looks them up only when a file is asked for.
+        from spinney import formats
+
+        formats.write_network(self, path)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Network:
+        """Read a network in the format that the suffix names."""
+        from spinney import formats
+
+        return formats.read_network(path)
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """A networkx.DiGraph; nodes carry levels, parents and cpt (a row per configuration, last parent fastest)."""
+        try:
+            import networkx
+        except ImportError:
+            raise ChoiceError(
+                "to_networkx() needs the package networkx: install it with pip install networkx"
+            ) from None
+        graph = networkx.DiGraph()
+        for name, model in self.models.items():
+            graph.add_node(name, levels=model.levels, parents=model.parents, cpt=model.expanded())
+        graph.add_edges_from(self.edges)
+        return graph
+
+    def _columns(self, data: Dataset | Any, names: tuple[str, ...]) -> Columns:
+        """The named columns of a Dataset or a frame, in the codes of this network."""
+        if not isinstance(data, Dataset):
+            if not names:
+                return Columns(len(read_frame(data).columns[0]), {})
+            kinds = {name: self.kinds[name] for name in names}
+            data = Dataset.from_frame(data, kinds=kinds, only_named=True, ignore_absent=True)
+        return align(data, {name: self.models[name].levels for name in names})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        return self.names == other.names and self.kinds == other.kinds and self.models == other.models
+
+    def __repr__(self) -> str:
+        return f"Network({len(self.names)} nodes, {len(self.edges)} edges)"
+
+
+def _check_models(kinds: Mapping[str, Kind], models: Mapping[str, Table]) -> None:
+    if set(kinds) != set(models):
+        odd = sorted(set(kinds) ^ set(models))[0]
+        raise ChoiceError(f"{odd!r} has a kind or a model but not both: give every variable one of each")
+    for name, model in models.items():
+        if model.child != name:
+            raise ChoiceError(f"the model under {name!r} is one of {model.child!r}: put it under its own name")
+        family = zip((name, *model.parents), (model.levels, *model.parent_levels), strict=True)
+        for variable, levels in family:
+            kind = kinds.get(variable)
+            if kind is None:
+                raise ChoiceError(
+                    f"{name!r} has the parent {variable!r}, which is no variable here: add it or drop the arrow"
+                )
+            if getattr(kind, "levels", None) != levels:
+                raise ChoiceError(
+                    f"the model of {name!r} has other levels of {variable!r} than its kind: use {_some(levels)} in both"
+                )
+
+
+def _some(names: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")

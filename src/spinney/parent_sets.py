@@ -1,0 +1,130 @@
+"""Scored parent sets: what Step 1 hands to Step 2.
+
+In:  per child, parent sets with their local scores; from the workshop or from a jkl file.
+Out: ParentSets, which searches read. Children and parents are numbered in sorted order of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.catalog import Choice
+from spinney.constraints import Allowed, Constraints
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError, LimitError
+from spinney.machine import threads_for
+from spinney.progress import Progress, reporting
+
+Arrays = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]  # scores, sizes, parents one set after another
+
+
+class ParentSets:
+    """Immutable. `arrays[i]` belongs to the i-th name in sorted order, best score first."""
+
+    def __init__(self, names: Iterable[str], arrays: list[Arrays], *, families: int | None = None, scored: int | None = None) -> None:
+        self.names = tuple(names)
+        self.order = tuple(sorted(self.names))
+        self.arrays = arrays
+        self.families = families  # how many there were before pruning, where known
+        self.scored = scored  # how many of them the bounds left to be scored
+
+    @classmethod
+    def from_lists(cls, sets: Mapping[str, Iterable[tuple[Iterable[str], float]]]) -> ParentSets:
+        """From {child: [(parents, score), ...]}; of a set that is listed twice the better score counts."""
+        order = sorted(sets)
+        index = {name: i for i, name in enumerate(order)}
+        arrays = []
+        for child in order:
+            best: dict[tuple[int, ...], float] = {}
+            for parents, score in sets[child]:
+                key = tuple(sorted(index[p] for p in parents))
+                best[key] = max(score, best.get(key, score))
+            rows = sorted(best.items(), key=lambda row: (-row[1], len(row[0]), row[0]))
+            arrays.append(_pack([score for _, score in rows], [key for key, _ in rows]))
+        return cls(sets, arrays)
+
+    def of(self, child: str) -> list[tuple[tuple[str, ...], float]]:
+        """The sets of this child, best first."""
+        if child not in self.names:
+            raise ChoiceError(f"there is no variable {child!r} among the parent sets")
+        scores, sizes, parents = self.arrays[self.order.index(child)]
+        ends = np.cumsum(sizes)
+        return [(tuple(self.order[p] for p in parents[end - size : end]), float(score))
+                for score, size, end in zip(scores, sizes, ends, strict=True)]
+
+    def __len__(self) -> int:
+        return sum(len(scores) for scores, _, _ in self.arrays)
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[str, ...], float]]:
+        for child in self.names:
+            for parents, score in self.of(child):
+                yield child, parents, score
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, ParentSets) and self.names == other.names
+                and all(np.array_equal(a, b) for x, y in zip(self.arrays, other.arrays, strict=True) for a, b in zip(x, y, strict=True)))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"ParentSets({len(self.names)} variables, {len(self)} sets)"
+
+    def within(self, allowed: Allowed) -> ParentSets:
+        """Only the sets that the constraints permit."""
+        arrays = []
+        for child, (scores, sizes, parents) in zip(self.order, self.arrays, strict=True):
+            ends = np.cumsum(sizes)
+            possible = np.zeros(len(self.order), np.bool_)
+            possible[[allowed.index[p] for p in allowed.candidates[child]]] = True
+            required = {allowed.index[p] for p in allowed.required[child]}
+            keep = sizes <= allowed.most[child]
+            for i in np.flatnonzero(keep):
+                own = parents[ends[i] - sizes[i] : ends[i]]
+                keep[i] = possible[own].all() and (not required or required <= set(own.tolist()))
+            arrays.append((scores[keep], sizes[keep], parents[np.repeat(keep, sizes)]))
+            if not keep.any():
+                raise ChoiceError(f"no scored parent set of {child!r} meets the constraints; score the sets with the same constraints")
+        return ParentSets(self.names, arrays)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        from spinney.formats import jkl
+
+        jkl.write(self, path)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> ParentSets:
+        from spinney.formats import jkl
+
+        return jkl.read(path)
+
+
+def _pack(scores: list[float], sets: list[tuple[int, ...]]) -> Arrays:
+    return (np.array(scores, np.float64), np.array([len(s) for s in sets], np.int32),
+            np.array([p for s in sets for p in s], np.int32))
+
+
+def score_parent_sets(data: Dataset, score: str | Choice = "bdeu", prior: str | Choice = "uniform", max_parents: int | None = 3,
+                      candidates: Mapping[str, Iterable[str]] | None = None, constraints: Constraints | None = None,
+                      prune: bool = True, bounds: bool = True, n_jobs: int = -1, progress: Progress = False,
+                      time_limit: float | None = None) -> ParentSets:
+    """Step 1: the local scores of all parent sets up to max_parents.
+
+    prune drops a set that is no better than one of its subsets (it is in no best network); bounds leaves out, unscored,
+    sets for which that can be proven beforehand. Neither changes the best network. Ctrl-C raises KeyboardInterrupt."""
+    from spinney.scores import source
+
+    allowed = (constraints or Constraints()).allowed(data.names, max_parents, candidates)
+    room = source(data, score, prior)
+    with reporting(progress, "scoring parent sets") as report:
+        found: dict[str, Any] = room.parent_sets(allowed, prune=prune, bounds=bounds and prune, threads=threads_for(n_jobs),
+                                                 report=report, time_limit=time_limit)
+    if found["interrupted"]:
+        raise KeyboardInterrupt
+    if found["late"]:
+        raise LimitError(f"scoring {found['families']:,} parent sets took longer than the time limit of {time_limit:g} s; "
+                         f"lower max_parents, give candidates, or use search='hc' or 'tabu'")
+    return ParentSets(data.names, found["sets"], families=found["families"], scored=found["scored"])

@@ -1,0 +1,24 @@
+"""The choices that made a network, in one frozen record that is saved with it.
+
+In:  what the user asked for.
+Out: Plan: enough to run the same again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Plan:
+    score: str
+    prior: str
+    search: str  # the method that ran, when the user said "auto"
+    max_parents: int | None
+    constraints: dict[str, Any] | None
+    candidates: dict[str, list[str]] | None
+    seed: int
+    version: str  # of spinney
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)

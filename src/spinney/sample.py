@@ -1,0 +1,38 @@
+"""Drawing rows from a network.
+
+In:  a network, a number of rows and a seed.
+Out: a Dataset with the columns, kinds and levels of the network.
+Ancestral sampling, a whole column at a time, parents first. The order of drawing depends on the graph and the names
+alone, so the same seed gives the same rows however the columns are ordered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError
+from spinney.fitted.table import Columns
+from spinney.kinds import Ordinal
+
+if TYPE_CHECKING:
+    from spinney.network import Network
+
+
+def sample(network: Network, n: int, seed: int) -> Dataset:
+    """Draw n rows."""
+    if n < 0:
+        raise ChoiceError(f"cannot draw {n} rows: ask for 0 or more")
+    rng = np.random.default_rng(seed)
+    columns = Columns(n, {})
+    for name in network.dag.order():
+        model = network.models[name]
+        columns.put(name, model.sample(columns, rng).astype(np.uint8 if len(model.levels) <= 256 else np.uint16))
+    names = list(network.names)
+    return Dataset.from_codes(
+        names,
+        [columns.codes(name) for name in names],
+        [network.models[name].levels for name in names],
+        ordinal={name for name in names if isinstance(network.kinds[name], Ordinal)},
+    )

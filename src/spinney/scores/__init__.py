@@ -1,0 +1,55 @@
+"""The workshop: (child, parents) -> a number.
+
+In:  a Dataset, a chosen score, a chosen prior.
+Out: a source of local scores, from the score's own room. Whether a score is defined for the kinds of the columns is
+decided here, in one sentence, before any computing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from spinney.catalog import Choice, Score, choose_prior, choose_score
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError
+from spinney.priors import prior_for
+
+if TYPE_CHECKING:
+    from spinney.scores.tabular import Tabular
+
+_ROOMS = {"tabular": "Tabular"}  # module of this package -> its class
+
+
+def source(data: Dataset, score: str | Choice, prior: str | Choice = "uniform") -> Tabular:
+    """The room of this score, furnished with this data."""
+    choice = choose_score(score)
+    assert isinstance(choice.entry, Score)
+    check_kinds(data, choice.entry)
+    room = import_module(f"spinney.scores.{choice.entry.room}")
+    made: Tabular = getattr(room, _ROOMS[choice.entry.room])(data, choice, prior_for(choose_prior(prior), len(data.names)))
+    return made
+
+
+def check_kinds(data: Dataset, entry: Score) -> None:
+    for name in data.names:
+        if data.kinds[name].word not in entry.kinds:
+            raise ChoiceError(
+                f"column {name!r} is {data.kinds[name].word} and score {entry.name} is defined for "
+                f"{' and '.join(entry.kinds)} columns; pass kinds={{{name!r}: 'categorical'}}, cut the column into levels, or leave it out")
+
+
+def check_family(data: Dataset, child: str, parents: Iterable[str]) -> tuple[str, ...]:
+    """The parents, sorted; all names known, none twice, the child not among them."""
+    if isinstance(parents, str):
+        raise ChoiceError(f"parents is a list of columns, not the text {parents!r}; write [{parents!r}]")
+    given = tuple(parents)
+    for name in (child, *given):
+        if name not in data.kinds:
+            shown = ", ".join(map(repr, data.names[:8])) + (", ..." if len(data.names) > 8 else "")
+            raise ChoiceError(f"there is no column {name!r}; the columns are {shown}")
+    if len(set(given)) < len(given):
+        raise ChoiceError(f"a parent of {child!r} is named twice in {list(given)}; name it once")
+    if child in given:
+        raise ChoiceError(f"column {child!r} cannot be its own parent; remove it from the parents")
+    return tuple(sorted(given))

@@ -1,0 +1,147 @@
+"""The table scores: one probability table per family, scored from its counts.
+
+In:  a Dataset whose columns are all discrete, a chosen score and a Prior.
+Out: local scores, scored parent sets, a fitted Table, or a source that greedy search can ask.
+The formulas are in core/table_score.cpp; here columns are put into sorted order of names, so that nothing depends on the
+order in the file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney import _core
+from spinney.catalog import Choice, Score
+from spinney.constraints import Allowed
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError, LimitError
+from spinney.fitted.table import MAX_DENSE, Table
+from spinney.machine import available_memory
+from spinney.priors import Prior
+from spinney.progress import Report
+
+if TYPE_CHECKING:
+    from spinney.network import Network
+
+_DENSE = 1_000_000  # numbers; larger tables keep only the configurations that occur
+_BYTES_PER_FAMILY = 17  # score, best of the subsets, flags
+
+
+class Tabular:
+    """One data set under one table score and prior."""
+
+    def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
+        self.data = data
+        self.choice = choice
+        self.names = tuple(sorted(data.names))
+        self._index = {name: i for i, name in enumerate(self.names)}
+        self._columns = [np.ascontiguousarray(data.codes(name)) for name in self.names]
+        self._levels = [len(data.levels(name)) for name in self.names]
+        assert isinstance(choice.entry, Score)
+        self._name = choice.entry.same_as or choice.name
+        self._network = _prior_network(choice["network"], data) if self._name == "bde" else None
+        self._spec = self._make_spec(prior)
+
+    def _make_spec(self, prior: Prior) -> Any:
+        name, values = self._name, dict(self.choice.values)
+        values.pop("network", None)
+        parameter = next(iter(values.values()), 1.0)  # k2 is bd with pseudo-count 1
+        tables: list[tuple[list[int], NDArray[np.float64]]] = []
+        if self._network is not None:
+            for child in self.names:
+                table = self._network.models[child]
+                tables.append(([self._index[p] for p in table.parents], np.ascontiguousarray(table.dense().ravel())))
+        core_name = "bd" if name == "k2" else name
+        return _core.Spec(core_name, parameter, list(prior.by_size), prior.per_parameter, self._levels if tables else [], tables)
+
+    def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
+        return self._index[child], sorted(self._index[p] for p in parents)
+
+    def local_scores(self, families: Sequence[tuple[str, Sequence[str]]]) -> NDArray[np.float64]:
+        numbered = [self.family(child, parents) for child, parents in families]
+        scores: NDArray[np.float64] = _core.local_scores(self._columns, self._levels, self._spec, numbered)
+        return scores
+
+    def parent_sets(self, allowed: Allowed, *, prune: bool, bounds: bool, threads: int, report: Report | None,
+                    time_limit: float | None) -> dict[str, Any]:
+        _check_memory(allowed)
+        found: dict[str, Any] = _core.score_parent_sets(
+            self._columns, self._levels, self._spec, allowed.numbers(allowed.candidates), allowed.numbers(allowed.required),
+            allowed.limits(), prune, bounds, threads, report, time_limit or 0.0)
+        return found
+
+    def greedy(self, args: Any, report: Report | None) -> dict[str, Any]:
+        found: dict[str, Any] = _core.greedy_counted(self._columns, self._levels, self._spec, args, report)
+        return found
+
+    def fit(self, child: str, parents: Sequence[str], score: float) -> Table:
+        """Posterior means where the score is Bayesian, else relative frequencies; a configuration without rows is uniform."""
+        order = tuple(sorted(parents))
+        levels, parent_levels = self.data.levels(child), tuple(self.data.levels(p) for p in order)
+        r, q = len(levels), math.prod(map(len, parent_levels))
+        if q > 2**62:
+            raise LimitError(f"the table of {child!r} has {q} parent configurations, too many to number; lower max_parents")
+        code = np.zeros(self.data.n_rows, np.int64)
+        for parent, names in zip(order, parent_levels, strict=True):
+            code = code * len(names) + self.data.codes(parent)
+        if q * r <= _DENSE or self._network is not None:
+            if q * r > MAX_DENSE:
+                raise LimitError(f"the prior network's table of {child!r} would have {q * r} numbers; lower max_parents")
+            codes, place = np.arange(q, dtype=np.int64), code
+        else:
+            codes, place = np.unique(code, return_inverse=True)
+        counts = np.bincount(place * r + self.data.codes(child), minlength=len(codes) * r).reshape(len(codes), r)
+        weights = counts + self._pseudo_counts(child, order, counts, q)
+        total = weights.sum(axis=1, keepdims=True)
+        probabilities = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / r)
+        return Table(child, order, levels, parent_levels, codes, probabilities, np.full(r, 1.0 / r), counts, score)
+
+    def _pseudo_counts(self, child: str, parents: tuple[str, ...], counts: NDArray[np.int64], q: int) -> Any:
+        r = counts.shape[1]
+        if self._name == "k2":
+            return 1.0
+        if self._name == "bd":
+            return self.choice["alpha"]
+        if self._name == "bdeu":
+            return self.choice["ess"] / (r * q)
+        if self._name == "bds":
+            return self.choice["ess"] / (r * max(1, np.count_nonzero(counts.sum(axis=1))))
+        if self._network is not None:
+            # BDe's own pseudo-counts: the prior network's joint over (parents, child), which the core computes.
+            child_number, numbers = self.family(child, parents)
+            order = sorted([child_number, *numbers])
+            joint = np.asarray(_core.prior_joint(self._spec, order)).reshape([self._levels[v] for v in order])
+            joint = np.moveaxis(joint, order.index(child_number), -1)
+            return self.choice["ess"] * joint.reshape(counts.shape)
+        return 0.0
+
+
+def _check_memory(allowed: Allowed) -> None:
+    families = sum(math.comb(len(allowed.candidates[c]), k) for c in allowed.names for k in range(allowed.most[c] + 1))
+    need, there = families * _BYTES_PER_FAMILY, available_memory()
+    if need > 0.8 * there:
+        raise LimitError(
+            f"scoring {families:,} parent sets needs {need / 2**30:,.1f} GiB of memory and {there / 2**30:,.1f} GiB are free; "
+            f"lower max_parents, give candidates, or use search='hc' or 'tabu', which ask for scores as they go")
+
+
+def _prior_network(given: Any, data: Dataset) -> Network:
+    from spinney.network import Network
+
+    if given is None:
+        raise ChoiceError("score bde needs a prior network: bde(network=prior.bif, ess=1), or use bdeu for the uniform one")
+    network = given if isinstance(given, Network) else Network.read(given)
+    if set(network.names) != set(data.names):
+        different = sorted(set(network.names) ^ set(data.names))
+        raise ChoiceError(f"the prior network and the table differ in column {different[0]!r}; they must have the same columns")
+    for name in data.names:
+        if network.levels(name) != data.levels(name):
+            raise ChoiceError(f"column {name!r} has levels {list(data.levels(name))} in the table and "
+                              f"{list(network.levels(name))} in the prior network; read the table with kinds=network.kinds")
+        if not (network.models[name].dense() > 0).all():
+            raise ChoiceError(f"the prior network gives probability 0 to a level of {name!r}; bde needs positive ones, smooth it")
+    return network

@@ -1,0 +1,65 @@
+"""The study: from local scores to a network.
+
+In:  ParentSets and Constraints; no data, no kinds.
+Out: Found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module
+from typing import Any
+
+from spinney.catalog import Choice, Search, choose_search
+from spinney.constraints import Allowed, Constraints
+from spinney.errors import ChoiceError
+from spinney.graph import DAG
+from spinney.machine import threads_for
+from spinney.parent_sets import ParentSets
+from spinney.progress import Progress
+from spinney.search import automatic
+from spinney.search.found import Found, Problem
+
+__all__ = ["Found", "check_limits", "run", "search", "started"]
+
+
+def search(sets: ParentSets, method: str | Choice = "auto", constraints: Constraints | None = None,
+           time_limit: float | None = None, seed: int = 0, n_jobs: int = -1, progress: Progress = False,
+           start: Mapping[str, Iterable[str]] | DAG | None = None, **options: Any) -> Found:
+    """Step 2: the best DAG over these scored parent sets that the method finds. Options of the method are keywords."""
+    check_limits(time_limit, seed)
+    allowed = (constraints or Constraints()).allowed(sets.names)
+    choice = choose_search(method)
+    if choice.name == "auto":
+        choice = automatic.pick(allowed, None)
+    choice = choose_search(choice, **options)
+    if constraints is not None:
+        sets = sets.within(allowed)
+    return run(Problem(allowed, choice, sets=sets, start=started(start, allowed), time_limit=time_limit, seed=seed,
+                       threads=threads_for(n_jobs), progress=progress))
+
+
+def run(problem: Problem) -> Found:
+    assert isinstance(problem.method.entry, Search)
+    found: Found = import_module(f"spinney.search.{problem.method.entry.room}").run(problem)
+    return found
+
+
+def started(start: Any, allowed: Allowed) -> dict[str, tuple[str, ...]] | None:
+    """The DAG to start from, checked against the constraints."""
+    if start is None:
+        return None
+    given = start.parents if hasattr(start, "parents") else start
+    if not isinstance(given, Mapping):
+        raise ChoiceError("start is a DAG, a Network, or a dict from a column to its parents")
+    dag = DAG(allowed.names, {child: tuple(parents) for child, parents in given.items()})
+    for child in allowed.names:
+        if not allowed.permits(child, dag.parents[child]):
+            raise ChoiceError(f"the start gives {child!r} the parents {sorted(dag.parents[child])}, which the constraints or max_parents do not allow")
+    return {child: tuple(dag.parents[child]) for child in allowed.names}
+
+
+def check_limits(time_limit: float | None, seed: int) -> None:
+    if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
+        raise ChoiceError(f"time_limit must be a number of seconds above 0, or None, not {time_limit!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise ChoiceError(f"seed must be a whole number, not {seed!r}")

@@ -1,0 +1,46 @@
+"""Exact search: the best DAG over the scored parent sets, proven.
+
+In:  a Problem with parent sets.
+Out: Found with bound == score; stopped early (Ctrl-C, time limit), the best DAG of a quick climb and the bound without cycles."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+
+from spinney import _core
+from spinney.catalog import SEARCHES, made
+from spinney.errors import ChoiceError, LimitError
+from spinney.machine import available_memory
+from spinney.progress import reporting
+from spinney.search import greedy
+from spinney.search.found import Found, Problem, why_stopped
+
+
+def run(problem: Problem) -> Found:
+    began = time.perf_counter()
+    assert problem.sets is not None
+    check_size(len(problem.allowed.names), problem.threads)
+    with reporting(problem.progress, "dynamic programming") as report:
+        found = _core.dp(problem.sets.arrays, problem.threads, report, problem.time_limit or 0.0)
+    stopped = why_stopped(found)
+    if stopped:
+        climb = greedy.run(dataclasses.replace(problem, method=made(SEARCHES["hc"], {}), time_limit=None))
+        return dataclasses.replace(climb, method="dp", stopped=stopped, seconds=time.perf_counter() - began)
+    if not found["feasible"]:
+        raise ChoiceError("the listed parent sets allow no network without a cycle; list more sets, or the empty one for every variable")
+    names = problem.allowed.names
+    parents = {child: tuple(names[p] for p in own) for child, own in zip(names, found["parents"], strict=True)}
+    score = greedy.added(problem, parents)
+    seconds = time.perf_counter() - began
+    return Found(parents, score, score, "dp", seconds, ((seconds, score, score),))
+
+
+def check_size(variables: int, threads: int) -> None:
+    if variables > _core.most_dp_variables:
+        raise LimitError(f"exact search by dp takes at most {_core.most_dp_variables} variables and there are {variables}; "
+                         f"use search='tabu', or learn on fewer columns")
+    need, there = _core.dp_bytes(variables, threads), available_memory()
+    if need > 0.8 * there:
+        raise LimitError(f"exact search by dp over {variables} variables needs {need / 2**30:,.1f} GiB of memory and {there / 2**30:,.1f} GiB "
+                         f"are free; use search='tabu', or learn on fewer columns")

@@ -1,0 +1,78 @@
+"""What a search is given, and what it gives back.
+
+In:  Problem: scored parent sets or a source to ask, the constraints resolved, the chosen method and its limits.
+Out: Found: a DAG, its score, a true upper bound, and the way there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from spinney.catalog import Choice
+from spinney.constraints import Allowed
+from spinney.parent_sets import ParentSets
+from spinney.progress import Progress
+
+if TYPE_CHECKING:
+    from spinney.scores.tabular import Tabular
+
+# Two totals within this share of each other count as equal: sums of the same numbers in another order differ by less.
+TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Problem:
+    allowed: Allowed
+    method: Choice
+    sets: ParentSets | None = None  # exactly one of the two is there
+    source: Tabular | None = None
+    start: Mapping[str, tuple[str, ...]] | None = None
+    time_limit: float | None = None
+    seed: int = 0
+    threads: int = 1
+    progress: Progress = False
+
+    def bound(self) -> float:
+        """Every child with its best set, cycles or not: no DAG scores above. Infinite when the sets are not known."""
+        if self.sets is None:
+            return math.inf
+        return math.fsum(float(scores[0]) for scores, _, _ in self.sets.arrays)
+
+    def start_lists(self) -> list[list[int]]:
+        return self.allowed.numbers(self.start if self.start is not None else self.allowed.required)
+
+
+@dataclass(frozen=True)
+class Found:
+    """bound is over the candidate parent sets that were scored; gap is (bound - score) / |score|."""
+
+    parents: dict[str, tuple[str, ...]]
+    score: float
+    bound: float
+    method: str
+    seconds: float
+    trace: tuple[tuple[float, float, float], ...] = ()  # (seconds, score, bound)
+    stopped: str = ""  # "time limit" or "interrupted" when it ended before its time
+
+    @property
+    def optimal(self) -> bool:
+        return self.bound - self.score <= TIE * max(1.0, abs(self.score)) * 10
+
+    @property
+    def gap(self) -> float:
+        if self.optimal:
+            return 0.0
+        return (self.bound - self.score) / abs(self.score) if self.score else math.inf
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: no timing, and null for what is not known, so that equal runs give equal bytes."""
+        known = math.isfinite(self.bound)
+        return {"method": self.method, "score": self.score, "bound": self.bound if known else None,
+                "gap": self.gap if known else None, "optimal": self.optimal, "stopped": self.stopped,
+                "parents": {child: list(parents) for child, parents in self.parents.items()}}
+
+
+def why_stopped(found: dict[str, Any]) -> str:
+    return "interrupted" if found["interrupted"] else "time limit" if found["late"] or found.get("stopped") else ""

@@ -1,0 +1,47 @@
+"""Hill climbing and tabu search.
+
+In:  a Problem; scores come from its parent sets, or are counted as they are asked for.
+Out: Found. Ctrl-C and the time limit return the best DAG so far."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from spinney import _core
+from spinney.errors import ChoiceError
+from spinney.progress import reporting
+from spinney.search.found import Found, Problem, why_stopped
+
+
+def run(problem: Problem) -> Found:
+    began = time.perf_counter()
+    options = dict(problem.method.values)
+    allowed = problem.allowed
+    args = _core.GreedyArgs(
+        problem.start_lists(), allowed.numbers(allowed.candidates), allowed.numbers(allowed.required), allowed.limits(),
+        options.get("length", 0), options.get("patience", 0), options["restarts"], options["shake"], problem.seed % 2**64,
+        problem.time_limit or 0.0, problem.threads)
+    with reporting(problem.progress, f"{problem.method.name} search") as report:
+        if problem.sets is not None:
+            found = _core.greedy_listed(problem.sets.arrays, args, report)
+        else:
+            assert problem.source is not None
+            found = problem.source.greedy(args, report)
+    parents = {child: tuple(allowed.names[p] for p in own) for child, own in zip(allowed.names, found["parents"], strict=True)}
+    score = found["score"] if problem.sets is None else added(problem, parents)
+    bound = max(problem.bound(), score)
+    trace = tuple((seconds, value, bound) for seconds, value in found["trace"])
+    return Found(parents, score, bound, str(problem.method), time.perf_counter() - began, trace, why_stopped(found))
+
+
+def added(problem: Problem, parents: dict[str, tuple[str, ...]]) -> float:
+    """The total, added up again from the listed scores."""
+    assert problem.sets is not None
+    scores = []
+    for child, own in parents.items():
+        listed = dict(problem.sets.of(child))
+        if own not in listed:
+            raise ChoiceError(f"no network was reached in which {child!r} has one of its listed parent sets; use search='dp', or list more sets")
+        scores.append(listed[own])
+    return math.fsum(scores)

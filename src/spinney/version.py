@@ -1,0 +1,5 @@
+"""The version, as installed."""
+
+from importlib.metadata import version
+
+__version__ = version("spinney")

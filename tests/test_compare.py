@@ -1,0 +1,87 @@
+"""compare: all pairs of DAGs on three nodes against a plain count, laws, and one case worked out by hand."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from slow.graphs import all_dags
+
+from spinney.compare import compare
+from spinney.errors import ChoiceError
+from spinney.graph import CPDAG, DAG
+
+
+def mark(graph: DAG | CPDAG, a: str, b: str) -> str:
+    """What a graph says about a pair: nothing, a line or an arrow."""
+    arrows = set(graph.edges) if isinstance(graph, DAG) else graph.directed
+    if (a, b) in arrows:
+        return "->"
+    if (b, a) in arrows:
+        return "<-"
+    return "--" if isinstance(graph, CPDAG) and frozenset((a, b)) in graph.undirected else ""
+
+
+def plain_distance(one: DAG | CPDAG, other: DAG | CPDAG) -> int:
+    return sum(mark(one, a, b) != mark(other, a, b) for a, b in combinations(one.names, 2))
+
+
+DAGS = [DAG(("a", "b", "c"), parents) for parents in all_dags(["a", "b", "c"])]
+
+
+@pytest.mark.parametrize("truth", DAGS)
+def test_counts_and_distances_of_every_pair(truth: DAG) -> None:
+    for learned in DAGS:
+        result = compare(truth, learned)
+        assert result.shd == plain_distance(truth.cpdag(), learned.cpdag()) == result.wd + result.fp + result.fn
+        assert result.shd_dag == plain_distance(truth, learned)
+        assert result.tp + result.wd + result.fn == len(truth.edges)
+        assert result.tp + result.wd + result.fp == len(learned.edges)
+        assert (result.shd == 0) == (truth.cpdag() == learned.cpdag())
+        back = compare(learned, truth)
+        assert (back.shd, back.shd_dag, back.f1) == (result.shd, result.shd_dag, result.f1)
+        assert (back.fp, back.fn, back.precision, back.ahp) == (result.fn, result.fp, result.recall, result.ahr)
+        assert 0 <= result.ahr <= result.ahr_common <= 1
+        assert compare(truth.cpdag(), learned).shd == compare(truth, learned.cpdag()).shd == result.shd
+
+
+@pytest.mark.parametrize("graph", [*DAGS, *(dag.cpdag() for dag in DAGS)])
+def test_a_graph_equals_itself(graph: DAG | CPDAG) -> None:
+    result = compare(graph, graph)
+    assert (result.shd, result.wd, result.fp, result.fn) == (0, 0, 0, 0)
+    assert {result.precision, result.recall, result.f1, result.ahp, result.ahr, result.ahr_common} == {1.0}
+
+
+def test_worked_example() -> None:
+    # Truth a -> c <- b, c -> d, all arrows compelled. Learned a -> c -> d and b -> d: c -> d <- b is the v-structure,
+    # a - c is undirected in the CPDAG.
+    truth = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"]}
+    learned = DAG(("d", "c", "b", "a"), {"c": ["a"], "d": ["b", "c"]})
+    result = compare(truth, learned)
+    assert (result.tp, result.wd, result.fp, result.fn, result.shd, result.shd_dag) == (1, 1, 1, 1, 3, 2)
+    assert (result.precision, result.recall, result.f1) == (2 / 3, 2 / 3, 2 / 3)
+    assert (result.ahp, result.ahr, result.ahr_common) == (2 / 3, 2 / 3, 1.0)
+    # Against the CPDAG, as papers report, the arrowhead at c of a -> c is not claimed.
+    result = compare(truth, learned.cpdag())
+    assert (result.ahp, result.ahr, result.ahr_common, result.shd_dag) == (1 / 2, 1 / 3, 1 / 2, None)
+
+
+def test_nothing_below_the_line_is_one() -> None:
+    empty, arrow = DAG(("a", "b"), {}), DAG(("a", "b"), {"b": ["a"]})
+    nothing_learned, nothing_true = compare(arrow, empty), compare(empty, arrow)
+    assert (nothing_learned.precision, nothing_learned.recall, nothing_learned.f1) == (1.0, 0.0, 0.0)
+    assert (nothing_true.precision, nothing_true.recall, nothing_true.f1) == (0.0, 1.0, 0.0)
+    assert (nothing_learned.ahp, nothing_learned.ahr, nothing_learned.ahr_common) == (1.0, 0.0, 1.0)
+
+
+def test_as_dict_has_every_number() -> None:
+    found = compare(DAGS[3], DAGS[7]).as_dict()
+    assert " ".join(found) == "shd shd_dag tp wd fp fn precision recall f1 ahp ahr ahr_common ap ar"
+    assert (found["ap"], found["ar"]) == (found["precision"], found["recall"])
+
+
+def test_other_variables_are_refused() -> None:
+    with pytest.raises(ChoiceError, match="'c' is the first"):
+        compare({"a": [], "b": ["a"]}, {"a": [], "c": [], "b": []})
+    with pytest.raises(ChoiceError, match="cannot compare a list"):
+        compare([("a", "b")], {"a": []})  # type: ignore[arg-type]
