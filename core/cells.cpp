@@ -185,32 +185,40 @@ void Cells::count(std::span<const int> others, std::vector<const std::uint32_t*>
         for (const Word*& b : bitmaps_) b += width;
     }
 
-    auto by_rows = [&](std::size_t i, std::size_t c, std::span<const std::uint32_t> rows) {
-        std::uint32_t* own = table_.data() + starts_[i] + c * data_.levels(others[i]);
-        data_.column(others[i]).visit([&](auto* values) {
-            for (std::uint32_t row : rows) ++own[values[row]];
-        });
-    };
+    // Small cells: one pass per variable over all their rows together, each with the number of its cell.
+    thin_rows_.clear();
+    thin_cells_.clear();
     for (std::size_t c = 0; c < cells; ++c) {
-        if (!at.cell[c].bits) {
-            for (std::size_t i = 0; i < others.size(); ++i)
-                by_rows(i, c, {at.rows.data() + at.cell[c].first, at.count[c]});
-            continue;
-        }
+        if (at.cell[c].bits) continue;
+        auto first = at.rows.begin() + at.cell[c].first;
+        thin_rows_.insert(thin_rows_.end(), first, first + at.count[c]);
+        thin_cells_.insert(thin_cells_.end(), at.count[c], static_cast<std::uint32_t>(c));
+    }
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        std::uint32_t* own = table_.data() + starts_[i];
+        const std::size_t levels = data_.levels(others[i]);
+        data_.column(others[i]).visit([&](auto* values) {
+            for (std::size_t k = 0; k < thin_rows_.size(); ++k) ++own[thin_cells_[k] * levels + values[thin_rows_[k]]];
+        });
+    }
+    for (std::size_t c = 0; c < cells; ++c) {
+        if (!at.cell[c].bits) continue;
         const std::uint32_t* counted = levels_of_.data() + c * flat;
         bool listed = false;
         for (std::size_t i = 0; i < others.size(); ++i) {
-            int levels = data_.levels(others[i]);
-            if (!data_.has_bitmaps(others[i])) {
-                if (!listed) rows_of(at, static_cast<int>(c), scratch_);
-                listed = true;
-                by_rows(i, c, scratch_);
+            const int levels = data_.levels(others[i]);
+            std::uint32_t* own = table_.data() + starts_[i] + c * levels;
+            if (data_.has_bitmaps(others[i])) {
+                std::uint32_t left = at.count[c];
+                for (int level = 0; level + 1 < levels; ++level) left -= own[level] = *counted++;
+                own[levels - 1] = left;
                 continue;
             }
-            std::uint32_t* own = table_.data() + starts_[i] + c * levels;
-            std::uint32_t left = at.count[c];
-            for (int level = 0; level + 1 < levels; ++level) left -= own[level] = *counted++;
-            own[levels - 1] = left;
+            if (!listed) rows_of(at, static_cast<int>(c), scratch_);
+            listed = true;
+            data_.column(others[i]).visit([&](auto* values) {
+                for (std::uint32_t row : scratch_) ++own[values[row]];
+            });
         }
     }
 }

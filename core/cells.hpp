@@ -64,7 +64,7 @@ private:
     std::uint32_t small_;                                // cells with fewer rows are lists
     std::vector<Layer> stack_;                           // stack_[0] is the one cell of all rows
     int depth_ = 0;
-    std::vector<std::uint32_t> scratch_, starts_, table_, levels_of_;
+    std::vector<std::uint32_t> scratch_, starts_, table_, levels_of_, thin_rows_, thin_cells_;
     std::vector<const Word*> bitmaps_;
     std::vector<std::int32_t> relabel_;
 };

@@ -6,13 +6,6 @@
 namespace spinney {
 namespace {
 
-constexpr std::uint32_t table_size = 8192;               // 64 KiB; above it Stirling's series has ended at 1/(12 x)
-
-// For x >= table_size the next term, 1/(360 x^3), is below 1e-14.
-double stirling(double x) {
-    return (x - 0.5) * std::log(x) - x + 0.91893853320467274178 + 1 / (12 * x);
-}
-
 // std::lgamma writes the global signgam; this one is safe in threads. REQUIRES: x > 0.
 double log_gamma(double x) {
     double shift = 0;
@@ -28,17 +21,19 @@ double log_gamma(double x) {
 
 }  // namespace
 
-RisingLog::RisingLog(double a, std::uint32_t most) : a_(a), base_(log_gamma(a)) {
-    table_.resize(std::min(most, table_size - 1) + std::size_t{1});
-    // Adding the logarithms keeps full precision where lgamma(a + n) - lgamma(a) would cancel.
-    long double sum = 0;
-    for (std::size_t n = 0; n < table_.size(); ++n) {
-        table_[n] = static_cast<double>(sum);
-        sum += std::log(a + static_cast<double>(n));
+RisingLog::RisingLog(double a) : a_(a), base_(log_gamma(a)) {}
+
+// Adding the logarithms keeps full precision where lgamma(a + n) - lgamma(a) would cancel.
+double RisingLog::grown(std::uint32_t n) {
+    std::size_t end = std::min<std::size_t>(table_end, std::max<std::size_t>(16, 2 * n));
+    for (std::size_t k = table_.size(); k < end; ++k) {
+        table_.push_back(static_cast<double>(sum_));
+        sum_ += std::log(a_ + static_cast<double>(k));
     }
+    return table_[n];
 }
 
-double RisingLog::beyond(std::uint32_t n) const { return stirling(a_ + n) - base_; }
+double RisingLog::beyond(std::uint32_t n) const { return log_gamma(a_ + n) - base_; }
 
 double rising_log(double a, std::uint32_t n) {
     if (n > 64) return log_gamma(a + n) - log_gamma(a);
@@ -47,7 +42,7 @@ double rising_log(double a, std::uint32_t n) {
     return sum;
 }
 
-NLogN::NLogN(std::uint32_t most) : table_(std::min(most, table_size - 1) + std::size_t{1}) {
+NLogN::NLogN(std::uint32_t most) : table_(std::min(most, 4095u) + std::size_t{1}) {
     for (std::size_t n = 1; n < table_.size(); ++n) table_[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
 }
 
@@ -112,13 +107,6 @@ double chi2_quantile(double p, double df) {
         x = next;
     }
     return x;
-}
-
-const RisingLog& Tables::rising(double a) {
-    std::lock_guard guard(lock_);
-    auto& place = rising_[a];
-    if (!place) place = std::make_unique<RisingLog>(a, most_);
-    return *place;
 }
 
 double Tables::regret(double levels, std::uint32_t n) {

@@ -4,21 +4,27 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <vector>
 
 namespace spinney {
 
-// log of the rising factorial: rising(n) = lgamma(a + n) - lgamma(a), exact to a few ulps for every a > 0.
+// log of the rising factorial: rising(n) = lgamma(a + n) - lgamma(a), exact to a few ulps for every a > 0. The table
+// grows as larger n are asked for; a value does not depend on when it was asked.
 class RisingLog {
 public:
-    RisingLog(double a, std::uint32_t most);
-    double operator()(std::uint32_t n) const { return n < table_.size() ? table_[n] : beyond(n); }
+    explicit RisingLog(double a);
+    double operator()(std::uint32_t n) {
+        if (n < table_.size()) return table_[n];
+        return n < table_end ? grown(n) : beyond(n);
+    }
 
 private:
+    static constexpr std::uint32_t table_end = 512;      // above, one logarithm is cheap enough
+    double grown(std::uint32_t n);
     double beyond(std::uint32_t n) const;
     double a_, base_;                                    // base_ = lgamma(a)
+    long double sum_ = 0;
     std::vector<double> table_;
 };
 
@@ -40,22 +46,19 @@ double log_regret(double levels, std::uint32_t n);
 // x with P(chi2_df <= x) = p.
 double chi2_quantile(double p, double df);
 
-// Tables made on first use and shared by all threads; a thread keeps the references that it got.
+// Slow values, remembered and shared by all threads.
 class Tables {
 public:
-    explicit Tables(std::uint32_t most) : n_log_n(most), most_(most) {}
-    const RisingLog& rising(double a);
-    double regret(double levels, std::uint32_t n);       // log C(levels, n), remembered
+    explicit Tables(std::uint32_t most) : n_log_n(most) {}
+    double regret(double levels, std::uint32_t n);       // log C(levels, n)
     double chi2(double p, double df);
 
     const NLogN n_log_n;
 
 private:
     std::mutex lock_;
-    std::map<double, std::unique_ptr<RisingLog>> rising_;
     std::map<std::pair<double, std::uint32_t>, double> regret_;
     std::map<std::pair<double, double>, double> chi2_;
-    std::uint32_t most_;
 };
 
 }  // namespace spinney

@@ -148,7 +148,7 @@ private:
         if (!request_.required[child].empty()) return;
         if (spec_.score == TableScore::bde) return store(w, child, w.scorer.score(child, w.parents), worst, worst);
         w.scorer.cells().count(std::span(&child, 1), w.matrices);
-        score_one(w, child, {w.matrices[0], static_cast<std::size_t>(data_.levels(child))}, worst);
+        score_one(w, child, {{w.matrices[0], static_cast<std::size_t>(data_.levels(child))}, w.scorer.cells().counts()}, worst);
     }
 
     void descend(Worker& w, int size) {
@@ -195,12 +195,17 @@ private:
         }
         w.scorer.cells().set(w.prefix);
         w.scorer.cells().count(w.lasts, w.matrices);
+        FamilyCounts::Sum shared;
+        int before = -1;
         for (auto [index, position] : w.wanted) {
             int last = w.lasts[index], child = position < size ? w.prefix[position] : last;
+            if (index != before) shared = {};
+            before = index;
             parents_of(w, position, last);
-            std::span<const std::uint32_t> table{w.matrices[index], static_cast<std::size_t>(w.scorer.cells().size()) * data_.levels(last)};
-            if (position < size) table = w.scorer.seen_from(position, last, w.matrices[index]);
-            score_one(w, child, table, subset_best(child, w.parents));
+            std::size_t cells = static_cast<std::size_t>(w.scorer.cells().size()) * data_.levels(last);
+            FamilyCounts counts{{w.matrices[index], cells}, w.scorer.cells().counts(), &shared};
+            if (position < size) counts.totals = w.scorer.totals_without(position, last, w.matrices[index]);
+            score_one(w, child, counts, subset_best(child, w.parents));
         }
     }
 
@@ -260,11 +265,9 @@ private:
         return -(score - spec_.prior(size) + penalty_ * (data_.levels(v) - 1) * q);
     }
 
-    void score_one(Worker& w, int child, std::span<const std::uint32_t> table, double subsets) {
-        std::size_t rows = table.size() / data_.levels(child);
-        double score = w.scorer.from_counts(child, w.parents, table.data(), rows), above = std::numeric_limits<double>::infinity();
-        if (request_.bounds)
-            above = w.scorer.bound_above(child, w.parents, table.data(), rows, request_.most[child], falling_[child]);
+    void score_one(Worker& w, int child, const FamilyCounts& counts, double subsets) {
+        double score = w.scorer.from_counts(child, w.parents, counts), above = std::numeric_limits<double>::infinity();
+        if (request_.bounds) above = w.scorer.bound_above(child, w.parents, counts, request_.most[child], falling_[child]);
         store(w, child, score, subsets, above);
     }
 
@@ -273,7 +276,7 @@ private:
         std::uint64_t own = rank(child, w.parents);
         here.score[own] = score;
         here.best[own] = std::max(score, subsets);
-        if (subsets == worst || score > subsets + tie * std::abs(subsets)) here.flags[own] |= kept;
+        if (subsets == worst || score > subsets + tie * (std::abs(subsets) + static_cast<double>(data_.rows()))) here.flags[own] |= kept;
         if (above <= here.best[own]) here.flags[own] |= closed_above;
         ++w.scored;
     }

@@ -27,7 +27,7 @@ struct ScoredSets {                                      // per child, best firs
     std::uint64_t families = 0, scored = 0;              // how many there are, how many were counted and scored
 };
 
-// Relative slack within which two scores count as equal: rounding must not decide what is dropped.
+// Two scores count as equal within this share of their size plus the number of rows: rounding must not decide.
 constexpr double tie = 1e-12;
 
 ScoredSets score_parent_sets(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Control& control);

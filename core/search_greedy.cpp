@@ -59,10 +59,16 @@ public:
         relate();
         keep_best();
         climb();
+        walk_the_class();
         for (int round = 0; round < request_.restarts && !finished(); ++round) {
-            go_to(best_);
-            shake();
+            const double before = score_;
+            const auto from = parents_;
+            if (round % 2 == 0) force_a_turn(); else uproot();
             climb();
+            held_ = {-1, -1};
+            climb();
+            walk_the_class();
+            if (score_ < before - slack_) go_to(from);
         }
         result_.parents = best_;
         result_.stopped = finished();
@@ -142,10 +148,13 @@ private:
     // below_[v]: all descendants of v.
     void relate() {
         for (auto& c : children_) c.clear();
-        std::vector<int> missing(n_), order;
+        auto& missing = missing_;
+        auto& order = order_;
+        missing.resize(n_);
+        order.clear();
         for (int v = 0; v < n_; ++v) {
             for (int p : parents_[v]) children_[p].push_back(v);
-            below_[v] = VarSet(n_);
+            below_[v].clear();
         }
         for (int v = 0; v < n_; ++v)
             if (!(missing[v] = static_cast<int>(children_[v].size()))) order.push_back(v);
@@ -183,12 +192,14 @@ private:
             const Row& row = *rows_[v];
             for (int u : row.order) {
                 if (row.add[u] < best.gain - slack_) break;
-                if (can_add(u, v)) offer(Kind::add, u, v, row.add[u]);
+                // An edge that changes nothing is never worth having: equal scores go to the smaller parent set.
+                if (std::abs(row.add[u]) > slack_ && can_add(u, v)) offer(Kind::add, u, v, row.add[u]);
             }
         }
         for (int v = 0; v < n_; ++v)
             for (std::size_t i = 0; i < parents_[v].size(); ++i) {
                 int u = parents_[v][i];
+                if (held_ == std::pair(u, v)) continue;
                 double gain = rows_[v]->remove[i];
                 offer(Kind::remove, u, v, gain);
                 double turned = gain + rows_[u]->add[v];
@@ -254,32 +265,96 @@ private:
     }
 
     void go_to(const std::vector<std::vector<int>>& target) {
-        parents_ = target;
-        hash_ = 0;
         for (int v = 0; v < n_; ++v) {
-            look_up(v);
+            if (target[v] == parents_[v]) continue;
             for (int p : parents_[v]) hash_ ^= name(p, v);
+            for (int p : target[v]) hash_ ^= name(p, v);
+            parents_[v] = target[v];
+            look_up(v);
         }
         relate();
         score_ = total();
     }
 
-    void shake() {
-        for (int i = 0; i < request_.shake && !finished(); ++i) {
-            std::vector<Move> moves;
-            for (int v = 0; v < n_; ++v) {
-                for (int u : rows_[v]->order)
-                    if (can_add(u, v)) moves.push_back({Kind::add, u, v, 0});
-                for (std::size_t k = 0; k < parents_[v].size(); ++k) {
-                    int u = parents_[v][k];
-                    if (rows_[v]->remove[k] == -infinite) continue;
-                    moves.push_back({Kind::remove, u, v, 0});
-                    if (rows_[u]->add[v] > -infinite && can_turn(u, v)) moves.push_back({Kind::turn, u, v, 0});
-                }
-            }
-            if (moves.empty()) return;
-            apply(moves[random_() % moves.size()]);      // the modulo's bias is far below what a shake can notice
+    // u -> v is covered when v's other parents are u's parents: turning it stays in the equivalence class.
+    bool covered(int u, int v) const {
+        const auto &of_u = parents_[u], &of_v = parents_[v];
+        if (of_v.size() != of_u.size() + 1 || rows_[u]->add[v] == -infinite) return false;
+        std::size_t i = 0;
+        for (int p : of_v)
+            if (p != u && (i == of_u.size() || of_u[i++] != p)) return false;
+        return true;
+    }
+
+    // Castelo and Kocka (2003): a climb ends where its own DAG has no better neighbour, but another DAG of the same
+    // equivalence class may have one. A walk over covered edges leads there at no cost in score.
+    void walk_the_class() {
+        for (int failed = 0; failed < 2 && !finished(); ++failed) {
+            const double before = score_;
+            const auto from = parents_;
+            for (int step = 0; step < request_.shake && turn_a_covered_edge(); ++step) {}
+            climb();
+            if (score_ > before + slack_) failed = -1;
+            if (score_ < before - slack_) go_to(from);
         }
+    }
+    bool turn_a_covered_edge() {
+        std::vector<Move>& moves = scratch_;
+        moves.clear();
+        for (int v = 0; v < n_; ++v)
+            for (std::size_t k = 0; k < parents_[v].size(); ++k)
+                if (rows_[v]->remove[k] > -infinite && covered(parents_[v][k], v))
+                    moves.push_back({Kind::turn, parents_[v][k], v, 0});
+        if (!moves.empty()) apply(moves[chance(moves.size())]);
+        return !moves.empty();
+    }
+
+    // The modulo's bias is far below what a shake can notice.
+    std::size_t chance(std::size_t below) { return random_() % below; }
+
+    // A shake: one edge is turned by force, what would close a cycle is cut, and the edge is held for the next climb, so
+    // that its surroundings must make the best of it before it may turn back. Every edge has its turn before one comes again.
+    void force_a_turn() {
+        bool fresh = waiting_.empty();
+        if (fresh)
+            for (int v = 0; v < n_; ++v)
+                for (int u : parents_[v]) waiting_.insert(waiting_.begin() + chance(waiting_.size() + 1), {u, v});
+        while (!waiting_.empty()) {
+            auto [u, v] = waiting_.back();
+            waiting_.pop_back();
+            if (force_turn(u, v)) return;
+        }
+        if (!fresh) force_a_turn();
+    }
+    bool force_turn(int u, int v) {
+        if (!std::binary_search(parents_[v].begin(), parents_[v].end(), u) || request_.required[v].contains(u) ||
+            !request_.allowed[u].contains(v) || static_cast<int>(parents_[u].size()) >= request_.most[u])
+            return false;
+        auto target = parents_;
+        std::erase(target[v], u);
+        for (int c : children_[u])
+            if (c != v && below_[c].contains(v)) {
+                if (request_.required[c].contains(u)) return false;
+                std::erase(target[c], u);
+            }
+        target[u].insert(std::lower_bound(target[u].begin(), target[u].end(), v), v);
+        go_to(target);
+        held_ = {v, u};
+        return true;
+    }
+
+    // The other shake: a variable, and perhaps one to three near it, lose all their edges.
+    void uproot() {
+        auto target = parents_;
+        int v = static_cast<int>(chance(n_));
+        for (std::size_t left = 1 + chance(4); left > 0; --left) {
+            std::erase_if(target[v], [&](int p) { return !request_.required[v].contains(p); });
+            for (int c : children_[v])
+                if (!request_.required[c].contains(v)) std::erase(target[c], v);
+            const auto& near = !parents_[v].empty() && (children_[v].empty() || chance(2)) ? parents_[v] : children_[v];
+            v = near.empty() ? static_cast<int>(chance(n_)) : near[chance(near.size())];
+        }
+        go_to(target);
     }
 
     GreedyResult stopped_before_start() {
@@ -299,10 +374,14 @@ private:
     std::vector<VarSet> below_;
     std::vector<std::uint64_t> names_;
     std::vector<std::unordered_map<std::vector<int>, std::shared_ptr<Row>, Hash>> memory_;
+    std::vector<int> missing_, order_;
     std::size_t remembered_ = 0;
     std::unordered_multiset<std::uint64_t> tabu_;
     std::uint64_t hash_ = 0;
     double score_ = 0, slack_ = 0;
+    std::pair<int, int> held_{-1, -1};                   // an edge that the climb may not touch
+    std::vector<Move> scratch_;
+    std::vector<std::pair<int, int>> waiting_;           // edges whose forced turn is still to come, in random order
     std::mt19937_64 random_;
     GreedyResult result_;
     Clock::time_point start_;

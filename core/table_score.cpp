@@ -27,14 +27,8 @@ FamilyScorer::FamilyScorer(const Data& data, const ScoreSpec& spec, Tables& tabl
     if (spec.score != TableScore::mit) return;
     for (int v = 0; v < data.variables(); ++v) {
         cells_.count(std::span(&v, 1), matrices_);
-        marginal_.push_back(log_likelihood(matrices_[0], 1, data.levels(v)));
+        marginal_.push_back(log_likelihood({{matrices_[0], std::size_t(data.levels(v))}, cells_.counts()}));
     }
-}
-
-const RisingLog& FamilyScorer::rising(double a) {
-    auto& place = rising_[a];
-    if (!place) place = &tables_.rising(a);
-    return *place;
 }
 
 double FamilyScorer::regret(double levels, std::uint32_t n) {
@@ -52,51 +46,37 @@ double FamilyScorer::configurations(std::span<const int> parents) const {
     return q;
 }
 
-// sum_jk N_jk log(N_jk / N_j); a pure row adds exactly 0.
-double FamilyScorer::log_likelihood(const std::uint32_t* counts, std::size_t rows, int levels) const {
+// sum_jk N_jk log(N_jk / N_j)
+double FamilyScorer::log_likelihood(const FamilyCounts& counts) const {
     const NLogN& n_log_n = tables_.n_log_n;
-    double total = 0;
-    for (std::size_t j = 0; j < rows; ++j, counts += levels) {
-        std::uint32_t n = 0;
-        double row = 0;
-        for (int k = 0; k < levels; ++k) {
-            n += counts[k];
-            row += n_log_n(counts[k]);
-        }
-        total += row - n_log_n(n);
+    double joint = 0, total = 0;
+    if (counts.shared && counts.shared->a == 0) {
+        joint = counts.shared->value;
+    } else {
+        for (std::uint32_t n : counts.cells) joint += n_log_n(n);
+        if (counts.shared) *counts.shared = {0, joint};
     }
-    return total;
+    for (std::uint32_t n : counts.totals) total += n_log_n(n);
+    return joint - total;
 }
 
 // Symmetric Dirichlet, a per cell: Cooper and Herskovits (1992), Heckerman, Geiger and Chickering (1995).
-double FamilyScorer::dirichlet(const std::uint32_t* counts, std::size_t rows, int levels, double a) {
-    const RisingLog &cell = rising(a), &all = rising(a * levels);
-    double total = 0;
-    for (std::size_t j = 0; j < rows; ++j, counts += levels) {
-        std::uint32_t n = 0;
-        double row = 0;
-        for (int k = 0; k < levels; ++k) {
-            n += counts[k];
-            row += cell(counts[k]);
-        }
-        if (n) total += row - all(n);
+double FamilyScorer::dirichlet(const FamilyCounts& counts, int levels, double a) {
+    RisingLog &of_cell = rising(a), &of_total = rising(a * levels);
+    double joint = 0, total = 0;
+    if (counts.shared && counts.shared->a == a) {
+        joint = counts.shared->value;
+    } else {
+        for (std::uint32_t n : counts.cells)
+            if (n) joint += of_cell(n);
+        if (counts.shared) *counts.shared = {a, joint};
     }
-    return total;
+    for (std::uint32_t n : counts.totals)
+        if (n) total += of_total(n);
+    return joint - total;
 }
 
-namespace {
-
-std::size_t occupied(const std::uint32_t* counts, std::size_t rows, int levels) {
-    std::size_t found = 0;
-    for (std::size_t j = 0; j < rows; ++j, counts += levels)
-        found += std::any_of(counts, counts + levels, [](std::uint32_t n) { return n > 0; });
-    return found;
-}
-
-}  // namespace
-
-double FamilyScorer::from_counts(int child, std::span<const int> parents, const std::uint32_t* counts,
-                                 std::size_t rows) {
+double FamilyScorer::from_counts(int child, std::span<const int> parents, const FamilyCounts& counts) {
     const int r = data_.levels(child);
     const double q = configurations(parents), n = static_cast<double>(data_.rows());
     const double outside = spec_.prior(parents.size()) - spec_.penalty(n) * (r - 1) * q;
@@ -105,36 +85,30 @@ double FamilyScorer::from_counts(int child, std::span<const int> parents, const 
         case TableScore::ll:
         case TableScore::aic:
         case TableScore::bic:
-            local = log_likelihood(counts, rows, r);
+            local = log_likelihood(counts);
             break;
         case TableScore::bd:
-            local = dirichlet(counts, rows, r, spec_.parameter);
+            local = dirichlet(counts, r, spec_.parameter);
             break;
         case TableScore::bdeu:
-            local = dirichlet(counts, rows, r, spec_.parameter / (r * q));
+            local = dirichlet(counts, r, spec_.parameter / (r * q));
             break;
         case TableScore::bds:                            // Scutari (2016): the mass goes to what occurs
-            if (std::size_t seen = occupied(counts, rows, r))
-                local = dirichlet(counts, rows, r, spec_.parameter / (r * static_cast<double>(seen)));
+            if (auto seen = counts.totals.size() - std::ranges::count(counts.totals, 0u))
+                local = dirichlet(counts, r, spec_.parameter / (r * static_cast<double>(seen)));
             break;
-        case TableScore::fnml: {                         // Silander, Roos, Kontkanen and Myllymaki (2008)
-            local = log_likelihood(counts, rows, r);
-            const std::uint32_t* row = counts;
-            for (std::size_t j = 0; j < rows; ++j, row += r) {
-                std::uint32_t total = 0;
-                for (int k = 0; k < r; ++k) total += row[k];
-                local -= regret(r, total);
-            }
+        case TableScore::fnml:                           // Silander, Roos, Kontkanen and Myllymaki (2008)
+            local = log_likelihood(counts);
+            for (std::uint32_t total : counts.totals) local -= regret(r, total);
             break;
-        }
         case TableScore::qnml: {                         // Silander, Leppa-aho, Jaasaari and Roos (2018)
             auto all = static_cast<std::uint32_t>(data_.rows());
-            local = log_likelihood(counts, rows, r) - tables_.regret(q * r, all) + tables_.regret(q, all);
+            local = log_likelihood(counts) - tables_.regret(q * r, all) + tables_.regret(q, all);
             break;
         }
         case TableScore::mit: {                          // de Campos (2006)
             if (parents.empty()) break;
-            local = 2 * (log_likelihood(counts, rows, r) - marginal_[child]);
+            local = 2 * (log_likelihood(counts) - marginal_[child]);
             std::vector<int> sizes;
             for (int p : parents) sizes.push_back(data_.levels(p));
             std::sort(sizes.rbegin(), sizes.rend());
@@ -156,8 +130,8 @@ double FamilyScorer::from_counts(int child, std::span<const int> parents, const 
 // least what they cost when they stand alone together, because seeing other levels in between only lowers each
 // predictive probability; the lone cost falls with the pseudo-count, so the smallest one within reach bounds it.
 // This contains the -log r per occupied cell of Correia, Cussens and de Campos (2020) as its limit.
-double FamilyScorer::bound_above(int child, std::span<const int> parents, const std::uint32_t* counts,
-                                 std::size_t rows, std::size_t most, std::span<const int> candidate_levels_falling) {
+double FamilyScorer::bound_above(int child, std::span<const int> parents, const FamilyCounts& counts, std::size_t most,
+                                 std::span<const int> candidate_levels_falling) {
     constexpr double infinite = std::numeric_limits<double>::infinity();
     if (parents.size() >= most) return -infinite;
     if (!spec_.penalised() && !spec_.dirichlet()) return infinite;
@@ -178,48 +152,49 @@ double FamilyScorer::bound_above(int child, std::span<const int> parents, const 
             if (spec_.score == TableScore::bds) largest = std::min(largest, static_cast<double>(data_.rows()));
             a /= r * largest;
         }
-        const RisingLog &cell = rising(a), &all = rising(a * r);
-        for (std::size_t i = 0; i < rows * r; ++i) likelihood += cell(counts[i]) - all(counts[i]);
+        RisingLog &cell = rising(a), &all = rising(a * r);
+        for (std::uint32_t n : counts.cells)
+            if (n) likelihood += cell(n) - all(n);
     }
     return likelihood + prior - penalty * (r - 1) * q * fewest;
 }
 
-std::span<const std::uint32_t> FamilyScorer::seen_from(int position, int other, const std::uint32_t* matrix) {
+std::span<const std::uint32_t> FamilyScorer::totals_without(int position, int other, const std::uint32_t* matrix) {
     const Cells::Without& without = cells_.without(position);
-    const std::size_t r = data_.levels(cells_.variable(position)), width = data_.levels(other);
-    table_.assign(without.groups * width * r, 0);
+    const std::size_t width = data_.levels(other);
+    totals_.assign(without.groups * width, 0);
     for (int c = 0; c < cells_.size(); ++c, matrix += width) {
-        std::uint32_t* rows = table_.data() + without.group[c] * width * r + without.value[c];
-        for (std::size_t level = 0; level < width; ++level) rows[level * r] = matrix[level];
+        std::uint32_t* own = totals_.data() + without.group[c] * width;
+        for (std::size_t level = 0; level < width; ++level) own[level] += matrix[level];
     }
-    return table_;
+    return totals_;
 }
 
 double FamilyScorer::score(int child, std::span<const int> parents) {
     if (spec_.score == TableScore::bde) return by_network(child, parents);
     cells_.set(parents);
     cells_.count(std::span(&child, 1), matrices_);
-    return from_counts(child, parents, matrices_[0], cells_.size());
+    std::size_t size = static_cast<std::size_t>(cells_.size()) * data_.levels(child);
+    return from_counts(child, parents, {{matrices_[0], size}, cells_.counts()});
 }
 
 void FamilyScorer::extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) {
-    family_.assign(parents.begin(), parents.end());
-    auto with = [&](int candidate) {
-        std::vector<int> larger(parents.begin(), parents.end());
-        larger.insert(std::lower_bound(larger.begin(), larger.end(), candidate), candidate);
-        return larger;
-    };
-    if (spec_.score == TableScore::bde) {
-        for (std::size_t i = 0; i < candidates.size(); ++i) out[i] = by_network(child, with(candidates[i]));
-        return;
+    if (spec_.score != TableScore::bde) {
+        family_.assign(parents.begin(), parents.end());
+        family_.push_back(child);
+        cells_.set(family_);
+        cells_.count(candidates, matrices_);
     }
-    family_.push_back(child);
-    cells_.set(family_);
-    cells_.count(candidates, matrices_);
-    const int r = data_.levels(child), last = static_cast<int>(parents.size());
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        auto table = seen_from(last, candidates[i], matrices_[i]);
-        out[i] = from_counts(child, with(candidates[i]), table.data(), table.size() / r);
+        larger_.assign(parents.begin(), parents.end());
+        larger_.insert(std::lower_bound(larger_.begin(), larger_.end(), candidates[i]), candidates[i]);
+        if (spec_.score == TableScore::bde) {
+            out[i] = by_network(child, larger_);
+            continue;
+        }
+        std::size_t size = static_cast<std::size_t>(cells_.size()) * data_.levels(candidates[i]);
+        auto totals = totals_without(static_cast<int>(parents.size()), candidates[i], matrices_[i]);
+        out[i] = from_counts(child, larger_, {{matrices_[i], size}, totals});
     }
 }
 

@@ -37,6 +37,16 @@ struct ScoreSpec {
     }
 };
 
+// The counts of one family: N_jk of every cell and N_j of every parent configuration, each in any order; zeros add
+// nothing. Every table score is a sum over the first less a sum over the second, so no table has to be laid out, and
+// the first sum serves all children of one set of variables (`shared`).
+struct FamilyCounts {
+    std::span<const std::uint32_t> cells, totals;
+    struct Sum {
+        double a = -1, value = 0;
+    }* shared = nullptr;
+};
+
 // One worker: scores families of one table. Not shared between threads; `tables` is.
 class FamilyScorer {
 public:
@@ -46,25 +56,23 @@ public:
     double score(int child, std::span<const int> parents);
     // out[i] = score(child, parents + candidates[i]); one pass for all.  REQUIRES: none of them in the family already.
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out);
-    // counts: `rows` rows of levels(child) numbers; rows of zeros are parent configurations that do not occur.
-    double from_counts(int child, std::span<const int> parents, const std::uint32_t* counts, std::size_t rows);
+    double from_counts(int child, std::span<const int> parents, const FamilyCounts& counts);
     // No proper superset of these parents, of at most `most` parents from candidates with these levels, scores above.
-    double bound_above(int child, std::span<const int> parents, const std::uint32_t* counts, std::size_t rows,
-                       std::size_t most, std::span<const int> candidate_levels_falling);
+    double bound_above(int child, std::span<const int> parents, const FamilyCounts& counts, std::size_t most,
+                       std::span<const int> candidate_levels_falling);
 
     Cells& cells() { return cells_; }
-    const ScoreSpec& spec() const { return spec_; }
-    double configurations(std::span<const int> parents) const;
 
-    // The family {stack of cells, other} seen from the child at a position of the stack, given the matrix that
-    // Cells::count made for `other`: a table of groups x levels(other) rows.
-    std::span<const std::uint32_t> seen_from(int position, int other, const std::uint32_t* matrix);
+    // N_j of the family {stack of cells, other} for the child at a position of the stack, from the matrix that
+    // Cells::count made for `other`. Valid until the next call.
+    std::span<const std::uint32_t> totals_without(int position, int other, const std::uint32_t* matrix);
 
 private:
-    const RisingLog& rising(double a);
+    RisingLog& rising(double a) { return rising_.try_emplace(a, a).first->second; }
     double regret(double levels, std::uint32_t n);
-    double log_likelihood(const std::uint32_t* counts, std::size_t rows, int levels) const;
-    double dirichlet(const std::uint32_t* counts, std::size_t rows, int levels, double a);
+    double configurations(std::span<const int> parents) const;
+    double log_likelihood(const FamilyCounts& counts) const;
+    double dirichlet(const FamilyCounts& counts, int levels, double a);
     double by_network(int child, std::span<const int> parents);
     double set_term(std::span<const int> variables);
 
@@ -73,11 +81,11 @@ private:
     Tables& tables_;
     Cells cells_;
     std::vector<double> marginal_;                       // log-likelihood of each column alone (MIT)
-    std::unordered_map<double, const RisingLog*> rising_;
+    std::unordered_map<double, RisingLog> rising_;
     std::unordered_map<int, std::vector<double>> regret_;
-    std::vector<std::uint32_t> table_;
+    std::vector<std::uint32_t> totals_;
     std::vector<const std::uint32_t*> matrices_;
-    std::vector<int> family_;
+    std::vector<int> family_, larger_;
 };
 
 }  // namespace spinney

@@ -19,7 +19,8 @@ from spinney.kinds import Categorical, Continuous, Kind, Ordinal, as_kind, from_
 
 # Anything that can stand in a UTF-8 table: no lone surrogates. The awkward ones are named, so that they surely come up.
 AWKWARD = ["yes", "no", "null", "~", "1", "1.0", "0x1F", ": ", "#", "- a", "[", "{", "'", '"', "a\nb", "\r", "\t", "\\"]
-AWKWARD += ["", " ", " a ", "é", "日本", "😀", "\x00", "\x7f", "\x85", "\u2028", "\ufeff", "\ufffe", "&a", "*a", "!b", "%", "@", "<<"]
+AWKWARD += ["", " ", " a ", "é", "日本", "😀", "\x00", "\x7f", "\x85", "\u2028", "\ufeff", "\ufffe", "&a"]
+AWKWARD += ["*a", "!b", "%", "@", "<<", "=", "?", "| a", "> a", "2020-01-01", "True", "1_0", "1:30", ".inf", "..."]
 TEXTS = st.one_of(st.sampled_from(AWKWARD), st.text(st.characters(exclude_categories=["Cs"])))
 LEVELS = st.none() | st.lists(TEXTS, min_size=1, max_size=5, unique=True)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

@@ -142,12 +142,12 @@ _PRIORS = (
 )
 
 _GREEDY = (
-    Option("restarts", 0, "further climbs, each from the best DAG after a shake", kind="integer", low=0, open=False),
-    Option("shake", 8, "random moves of a shake", kind="integer", low=1, open=False),
+    Option("restarts", 60, "how often the DAG is shaken and climbed again; 0 is one plain climb", kind="integer", low=0, open=False),
+    Option("shake", 4, "covered edges turned in each walk through the equivalence class", kind="integer", low=0, open=False),
 )
 _TABU = (
-    Option("length", 100, "how many past DAGs may not be visited again", kind="integer", low=1, open=False),
-    Option("patience", 200, "steps without a new best before the walk ends", kind="integer", low=1, open=False),
+    Option("length", 30, "how many past DAGs may not be visited again", kind="integer", low=1, open=False),
+    Option("patience", 30, "steps without a new best before a walk ends", kind="integer", low=1, open=False),
 )
 
 _SEARCHES = (
@@ -155,9 +155,10 @@ _SEARCHES = (
     Search("exact", "the best DAG over the scored parent sets, proven", room="exact", needs_sets=True, exact=True),
     Search("dp", "exact, by dynamic programming over all subsets of variables (up to about 28)",
            "Silander and Myllymäki (2006)", room="exact", needs_sets=True, exact=True),
-    Search("hc", "hill climbing: add, remove or turn one edge at a time", "Heckerman, Geiger and Chickering (1995)", _GREEDY,
+    Search("hc", "hill climbing: add, remove or turn one edge at a time; with walks through the equivalence class and shakes",
+           "Heckerman, Geiger and Chickering (1995); Castelo and Kočka (2003)", _GREEDY,
            room="greedy"),
-    Search("tabu", "hill climbing that walks on over equal and worse DAGs", "Glover (1989); Bouckaert (1995)",
+    Search("tabu", "as hc, and every climb walks on over equal and worse DAGs", "Glover (1989); Bouckaert (1995)",
            (*_TABU, *_GREEDY), room="greedy"),
 )
 

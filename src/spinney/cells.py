@@ -57,9 +57,10 @@ def _cast(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
         if pc.any(pc.starts_with(column, "+")).as_py():
             return None  # Arrow reads +1 as a decimal only; tidied first, it is an integer
     try:
-        return pc.cast(column, pa.float64())
+        numbers = pc.cast(column, pa.float64())
     except pa.ArrowInvalid:
         return None
+    return None if pc.any(pc.is_nan(numbers)).as_py() else numbers  # nan is a missing cell's text, not a number's
 
 
 def _tidied(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -159,7 +159,7 @@ def _encode_numbers(column: pa.ChunkedArray) -> Encoded:
     if pa.types.is_integer(column.type):
         whole = column.to_numpy() if missing is None else pc.fill_null(column, pa.scalar(0, column.type)).to_numpy()
         return Encoded("integers", whole, missing)
-    values = np.array(pc.cast(column, pa.float64()).to_numpy(), dtype=np.float64)  # a copy: the frame is the user's
+    values = pc.cast(column, pa.float64()).to_numpy()
     absent = np.isnan(values)
     return Encoded("numbers", values, absent if absent.any() else None)
 
@@ -272,7 +272,8 @@ def _settle_continuous(name: str, column: Encoded, declared: Kind | None, rows: 
             f"column {name!r}, row {rows.number(int(column.missing.argmax()))}: missing, and missing='level' is for "
             "discrete columns, while this one is continuous; choose missing='drop' or fill the cells"
         )
-    values = column.values.astype(np.float64) + 0.0  # -0.0 and 0.0 are one number
+    # Adding 0.0 makes -0.0 and 0.0 one number, and a copy: until here the array may be the memory of the user's frame.
+    values = column.values.astype(np.float64, copy=False) + 0.0
     lo, hi = float(values.min()), float(values.max())
     if not np.isfinite(lo) or not np.isfinite(hi):
         bad = int(np.isinf(values).argmax())

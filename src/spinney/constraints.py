@@ -42,7 +42,7 @@ class Constraints:
         """From a JSON or YAML file with the same four words."""
         try:
             text = Path(path).read_text("utf-8")
-            content = json.loads(text) if str(path).endswith(".json") else yaml.safe_load(text)
+            content = json.loads(text) if str(path).endswith(".json") else _yaml(text)
         except (OSError, ValueError, yaml.YAMLError) as error:
             raise FileFormatError(f"{path}: cannot be read as constraints ({_first_line(error)}); give JSON or YAML") from None
         if not isinstance(content, dict) or not set(content) <= {"required", "forbidden", "tiers", "max_parents"}:
@@ -154,6 +154,24 @@ def _many(value: Any, word: str) -> list[Any]:
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         raise ChoiceError(f"constraints: {word} must be a list, not {value!r}")
     return list(value)
+
+
+def _yaml(text: str) -> Any:
+    """Names are text, so that yes, 1 and null are columns; only max_parents holds numbers."""
+    content = yaml.load(text, Loader=yaml.BaseLoader)
+    if not isinstance(content, dict):
+        return content
+    content = {word: value or None for word, value in content.items()}
+    limit = content.get("max_parents")
+    if isinstance(limit, dict):
+        content["max_parents"] = {name: _maybe_int(value) for name, value in limit.items()}
+    elif limit is not None:
+        content["max_parents"] = _maybe_int(limit)
+    return content
+
+
+def _maybe_int(value: Any) -> Any:
+    return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 def _edge(edge: Any, word: str) -> Edge:

@@ -23,8 +23,8 @@ _HEADING = """\
 # Without levels, or without lo and hi, those of the data are taken. Columns left out are decided from the data.
 """
 
-# JSON leaves these as they are; YAML wants them escaped (YAML 1.1, section 5.1, printable characters; line breaks).
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+# What may not stand in a YAML file as it is (YAML 1.1, section 5.1), or would be taken for the end of a line.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
 
 # A key on the line of its colon may have 1,024 characters at most (YAML 1.1, section 9.1.1).
 _LONGEST_KEY = 1000
@@ -37,7 +37,7 @@ def text(kinds: Mapping[str, Kind], reasons: Mapping[str, str]) -> str:
     lines = [_HEADING]
     for name, kind in kinds.items():
         key = _quoted(name)
-        comment = f"  # {' '.join(reasons[name].split())}" if name in reasons else ""
+        comment = f"  # {_escaped(' '.join(reasons[name].split()))}" if name in reasons else ""
         lines.append(f"{key}:{comment}\n" if len(key) < _LONGEST_KEY else f"? {key}{comment}\n:\n")
         for option, value in to_plain(kind).items():
             if isinstance(value, list):
@@ -109,4 +109,8 @@ def _word(node: yaml.Node) -> str:
 
 
 def _quoted(name: str) -> str:
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", json.dumps(name, ensure_ascii=False))
+    return _escaped(json.dumps(name, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

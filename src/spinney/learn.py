@@ -18,7 +18,7 @@ from spinney.errors import ChoiceError
 from spinney.graph import DAG
 from spinney.machine import threads_for
 from spinney.network import Network
-from spinney.parent_sets import ParentSets, score_parent_sets
+from spinney.parent_sets import ParentSets, need_dataset, score_parent_sets
 from spinney.plan import Plan
 from spinney.progress import Progress
 from spinney.scores import check_family, source
@@ -44,7 +44,7 @@ def learn(data: Dataset, score: str | Choice = "bdeu", prior: str | Choice = "un
           seed: int = 0, progress: Progress = False, start: Parents | None = None, **options: Any) -> Result:
     """Learn a network. Options of the search are keywords; max_parents=None is no limit; Ctrl-C during the search
     returns the best network so far, with result.found.stopped saying so."""
-    _need_dataset(data)
+    need_dataset(data)
     check_limits(time_limit, seed)
     began = time.perf_counter()
     allowed = (constraints or Constraints()).allowed(data.names, max_parents, candidates)
@@ -81,21 +81,21 @@ def local_score(data: Dataset, child: str, parents: Iterable[str], score: str | 
 def local_scores(data: Dataset, families: Iterable[tuple[str, Iterable[str]]], score: str | Choice = "bdeu",
                  prior: str | Choice = "uniform") -> list[float]:
     """The scores of many families (child, parents), in one crossing into the core."""
-    _need_dataset(data)
+    need_dataset(data)
     checked = [(child, check_family(data, child, parents)) for child, parents in families]
     return [float(value) for value in source(data, score, prior).local_scores(checked)]
 
 
 def score(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> float:
     """The score of a whole network: the sum over its families."""
-    _need_dataset(data)
+    need_dataset(data)
     graph = _graph(data, parents)
     return math.fsum(local_scores(data, graph.items(), score, prior))
 
 
 def fit(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> Network:
     """The parameters for a graph that is given: posterior means where the score is Bayesian, else relative frequencies."""
-    _need_dataset(data)
+    need_dataset(data)
     plan = {"score": str(choose_score(score)), "prior": str(choose_prior(prior)), "version": __version__}
     return _fitted(data, _graph(data, parents), score, prior, plan)
 
@@ -116,8 +116,3 @@ def _graph(data: Dataset, parents: Any) -> dict[str, tuple[str, ...]]:
         raise ChoiceError("parents is a dict from a column to its parents, a DAG or a Network")
     dag = DAG(data.names, {child: tuple(own) for child, own in given.items()})
     return {child: tuple(dag.parents[child]) for child in data.names}
-
-
-def _need_dataset(data: Any) -> None:
-    if not isinstance(data, Dataset):
-        raise ChoiceError(f"data must be a spinney Dataset, not {type(data).__name__}; make one with sp.Dataset.read(path) or sp.Dataset.from_frame(frame)")

@@ -107,6 +107,12 @@ def _pack(scores: list[float], sets: list[tuple[int, ...]]) -> Arrays:
             np.array([p for s in sets for p in s], np.int32))
 
 
+def need_dataset(data: Any) -> None:
+    if not isinstance(data, Dataset):
+        raise ChoiceError(f"data must be a spinney Dataset, not {type(data).__name__}; "
+                          "make one with sp.Dataset.read(path) or sp.Dataset.from_frame(frame)")
+
+
 def score_parent_sets(data: Dataset, score: str | Choice = "bdeu", prior: str | Choice = "uniform", max_parents: int | None = 3,
                       candidates: Mapping[str, Iterable[str]] | None = None, constraints: Constraints | None = None,
                       prune: bool = True, bounds: bool = True, n_jobs: int = -1, progress: Progress = False,
@@ -117,6 +123,7 @@ def score_parent_sets(data: Dataset, score: str | Choice = "bdeu", prior: str | 
     sets for which that can be proven beforehand. Neither changes the best network. Ctrl-C raises KeyboardInterrupt."""
     from spinney.scores import source
 
+    need_dataset(data)
     allowed = (constraints or Constraints()).allowed(data.names, max_parents, candidates)
     room = source(data, score, prior)
     with reporting(progress, "scoring parent sets") as report:

@@ -114,7 +114,8 @@ def read_frame(frame: Any) -> RawTable:
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
-        raise DataError(f"a {type(frame).__name__} is no table; give a pandas, polars or Arrow table, or a dict") from None
+        what = type(frame).__name__
+        raise DataError(f"a {what} is no table; give a pandas, polars or Arrow table, or a dict of columns") from None
     columns = []
     for name, series in zip(names, eager.iter_columns(), strict=True):
         try:

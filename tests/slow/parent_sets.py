@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
+from math import inf
 
 from slow.case import Case
 from slow.scores import local_score
@@ -29,13 +30,9 @@ def enumerate_sets(case: Case, score: str, max_parents: int, prior: str = "unifo
     }
 
 
-def prune(sets: Sets) -> Sets:
-    """Keep what is strictly better than every proper subset of it: ties go to the smaller set."""
-    return {
-        parents: score
-        for parents, score in sets.items()
-        if all(score > other for subset, other in sets.items() if subset < parents)
-    }
+def lead(parents: frozenset[str], sets: Sets) -> float:
+    """By how much a set beats the best of its proper subsets; what is not above 0 can never be needed."""
+    return sets[parents] - max((score for subset, score in sets.items() if subset < parents), default=-inf)
 
 
 def write_jkl(sets: Mapping[str, Iterable[tuple[Iterable[str], float]]]) -> str:

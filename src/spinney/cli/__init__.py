@@ -1,0 +1,120 @@
+"""The command line: the same walk as learn(), with a file at every door.
+
+In:  the words after `spinney`.
+Out: results on standard output, notes on standard error, and the exit code: 0 done, 1 done and the answer is "no",
+2 the user must change something (one sentence), 130 stopped by Ctrl-C.
+Commands are one file each, and are listed here."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import typer
+
+from spinney.cli import compare, convert, families, kinds, learn, list, predict, sample, score, solve
+from spinney.errors import SpinneyError
+from spinney.version import __version__
+
+OUR_FAULT = 70  # EX_SOFTWARE of sysexits.h
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "kinds": kinds.kinds,
+    "score": score.score,
+    "families": families.families,
+    "solve": solve.solve,
+    "learn": learn.learn,
+    "predict": predict.predict,
+    "sample": sample.sample,
+    "compare": compare.compare,
+    "convert": convert.convert,
+    "list": list.list_,
+}
+
+app = typer.Typer(name="spinney", add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+for _name, _function in COMMANDS.items():
+    app.command(_name)(_function)
+
+
+@app.callback(invoke_without_command=True)
+def spinney(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Bayesian networks from real tables: any score, any search, and a proof where one can be had."""
+    if version:
+        print(__version__)
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
+    else:
+        return
+    raise typer.Exit
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code. Whatever goes wrong is one sentence on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # names hold any text, whatever the locale
+    try:
+        code = _run(sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+        return code
+    except OSError as error:  # of the streams: those of files are FileFormatErrors by now
+        # Python would try and complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # whoever read us has gone, `head` for one
+            return BROKEN_PIPE
+        return _refuse(f"standard output cannot be written ({error.strerror or error}); choose another place", 2)
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        command = typer.main.get_command(app)
+        with command.make_context("spinney", [*arguments]) as context:
+            command.invoke(context)
+        return 0
+    except typer.Exit as exit:
+        return exit.exit_code
+    except KeyboardInterrupt:
+        return _refuse("interrupted before there was a result", INTERRUPTED)
+    except SpinneyError as error:
+        return _refuse(_in_words_of_the_command(str(error)), 2)
+    except MemoryError:
+        return _refuse("there is not enough memory for this; use fewer columns, lower --max-parents, or --search hc", 2)
+    except OSError:
+        raise
+    except Exception as error:
+        return _unforeseen(error)
+
+
+def _unforeseen(error: Exception) -> int:
+    # typer's own errors (it has carried click inside since 0.20 or so, so click's classes cannot be named here).
+    if hasattr(error, "format_message"):
+        return _refuse(_usage(error.format_message(), getattr(error, "ctx", None)), 2)
+    if os.environ.get("SPINNEY_TRACEBACK"):
+        raise error
+    return _refuse(f"a fault of spinney itself ({type(error).__name__}: {error}); please report it, with what "
+                   "SPINNEY_TRACEBACK=1 in the environment shows", OUR_FAULT)
+
+
+def _usage(message: str, context: typer.Context | None) -> str:
+    sentence = message[:1].lower() + message[1:].replace(". Did", ", did").rstrip(".?")
+    return f"{sentence}; see {context.command_path if context else 'spinney'} --help"
+
+
+def _in_words_of_the_command(sentence: str) -> str:
+    """The library says missing='drop' where the command line says --missing drop."""
+    sentence = re.sub(r"\bpass kinds=\{(.+?): '(\w+)'\}", r"pass --kinds FILE with the line \1: \2", sentence)
+    sentence = re.sub(r"\b(missing|search)='(\w+)'", r"--\1 \2", sentence)
+    return re.sub(r"(^|\b(?:lower|raise|but) )(max|time|n)_(parents|limit|jobs)\b", r"\1--\2-\3", sentence)
+
+
+def _refuse(sentence: str, code: int) -> int:
+    print(f"spinney: {' '.join(sentence.split())}", file=sys.stderr)
+    return code

@@ -17,18 +17,24 @@ from spinney.parent_sets import ParentSets
 
 
 def write(sets: ParentSets, path: str | PathLike[str]) -> None:
+    write_text(text(sets), path)
+
+
+def text(sets: ParentSets) -> str:
     lines = [str(len(sets.names))]
     for child in sets.names:
         rows = sets.of(child)
         lines.append(f"{_word(child)} {len(rows)}")
         lines += [" ".join([repr(score), str(len(parents)), *map(_word, parents)]) for parents, score in rows]
-    write_text("\n".join(lines) + "\n", path)
+    return "\n".join(lines) + "\n"
 
 
 def read(path: str | PathLike[str]) -> ParentSets:
     reader = _Reader(fspath(path))
     number, where = reader.fields("the number of variables", 1)
     n = reader.integer(number[0], where, "the number of variables")
+    if n == 0:
+        reader.refuse(where, "the number of variables is 0; list at least one")
     listed: dict[str, list[tuple[list[str], float]]] = {}
     places: dict[str, int] = {}
     for _ in range(n):

@@ -26,6 +26,8 @@ def search(sets: ParentSets, method: str | Choice = "auto", constraints: Constra
            time_limit: float | None = None, seed: int = 0, n_jobs: int = -1, progress: Progress = False,
            start: Mapping[str, Iterable[str]] | DAG | None = None, **options: Any) -> Found:
     """Step 2: the best DAG over these scored parent sets that the method finds. Options of the method are keywords."""
+    if not isinstance(sets, ParentSets):
+        raise ChoiceError(f"search takes scored parent sets, not a {type(sets).__name__}; make them with sp.score_parent_sets(data)")
     check_limits(time_limit, seed)
     allowed = (constraints or Constraints()).allowed(sets.names)
     choice = choose_search(method)

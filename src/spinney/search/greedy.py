@@ -13,10 +13,12 @@ from spinney.errors import ChoiceError
 from spinney.progress import reporting
 from spinney.search.found import Found, Problem, why_stopped
 
+_MOST = 2**31 - 1  # the core's numbers; nobody lives to see the difference
+
 
 def run(problem: Problem) -> Found:
     began = time.perf_counter()
-    options = dict(problem.method.values)
+    options = {name: min(value, _MOST) for name, value in problem.method.values.items()}
     allowed = problem.allowed
     args = _core.GreedyArgs(
         problem.start_lists(), allowed.numbers(allowed.candidates), allowed.numbers(allowed.required), allowed.limits(),

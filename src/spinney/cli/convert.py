@@ -1,0 +1,40 @@
+"""spinney convert: a file in another format.
+
+In:  a network or scored parent sets.
+Out: the same, in the format that the second suffix names."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from spinney.cli import options as opt
+from spinney.cli.answer import say, say_json
+from spinney.formats import NETWORKS, suffix
+from spinney.network import Network
+from spinney.parent_sets import ParentSets
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", show_default=False, help=(
+        "A network (.json .bif) or parent sets (.jkl), also with .gz."))],
+    target: Annotated[str, typer.Argument(metavar="OUT", show_default=False, help=(
+        "The file to write: .json .bif .dot for a network, .jkl for parent sets, also with .gz."))],
+    json: opt.Json = False,
+) -> None:
+    """Write a network, or parent sets, in another format."""
+    if suffix(source) == ".jkl":
+        opt.check_output(target, [".jkl"])
+        sets = ParentSets.read(source)
+        sets.write(target)
+        what = {"variables": len(sets.names), "sets": len(sets)}
+    else:
+        opt.check_output(target, NETWORKS)
+        network = Network.read(source)
+        network.export(target)
+        what = {"nodes": len(network.names), "edges": len(network.edges)}
+    if json:
+        say_json(what)
+    else:
+        say([f"{target}: {', '.join(f'{count:,} {thing}' for thing, count in what.items())}"])

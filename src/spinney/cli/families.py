@@ -1,0 +1,67 @@
+"""spinney families: Step 1, the scored parent sets.
+
+In:  a table and the choices.
+Out: a jkl file, or jkl on standard output; what was counted."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from spinney.catalog import choose_prior, choose_score
+from spinney.cli import options as opt
+from spinney.cli.answer import say, say_json, say_notes
+from spinney.cli.found import seconds
+from spinney.formats import jkl
+from spinney.parent_sets import score_parent_sets
+
+
+def families(
+    data: opt.TableFile,
+    score: opt.ScoreName = "bdeu",
+    prior: opt.PriorName = "uniform",
+    max_parents: opt.MaxParents = 3,
+    constraints: opt.ConstraintsFile = None,
+    required: opt.Required = None,
+    forbidden: opt.Forbidden = None,
+    tiers: opt.TiersFile = None,
+    prune: Annotated[bool, typer.Option("--prune/--no-prune", help=(
+        "Leave out a set that is no better than one of its subsets; it is in no best network."))] = True,
+    bounds: Annotated[bool, typer.Option("--bounds/--no-bounds", help=(
+        "Leave out, unscored, sets of which that can be proven beforehand; the file is the same."))] = True,
+    time_limit: opt.TimeLimit = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=(
+        "Write the parent sets: .jkl, also with .gz; without it they go to standard output."))] = None,
+    kinds: opt.KindsFile = None,
+    missing: opt.MissingWord = "refuse",
+    delimiter: opt.Delimiter = None,
+    n_jobs: opt.Jobs = -1,
+    json: opt.Json = False,
+    timing: opt.Timing = False,
+) -> None:
+    """Score all parent sets up to a size, for `spinney solve` or another solver."""
+    opt.check_output(output, [".jkl"])
+    table = opt.read_data(data, kinds, missing, delimiter)
+    limits = opt.constraints(table.names, constraints, required, forbidden, tiers)
+    began = time.perf_counter()
+    sets = score_parent_sets(table, score, prior, max_parents, constraints=limits, prune=prune, bounds=bounds,
+                             n_jobs=n_jobs, progress=True, time_limit=time_limit)
+    taken = {"score": time.perf_counter() - began}
+    if output:
+        sets.write(output)
+    say_notes(table.notes)
+    if json:
+        say_json({
+            "families": sets.families, "kept": len(sets), "max_parents": max_parents, "notes": table.notes,
+            "prior": str(choose_prior(prior)), "rows": table.n_rows, "score": str(choose_score(score)),
+            "scored": sets.scored, **({"seconds": taken} if timing else {}),
+            **({} if output else {"sets": {child: sets.of(child) for child in sets.names}}),
+        })
+    elif output:
+        say([f"{output}: {len(sets):,} parent sets of {len(sets.names)} variables; {sets.families:,} were possible, "
+             f"{sets.scored:,} were scored", *(seconds(taken) if timing else ())])
+    else:
+        print(jkl.text(sets), end="")
+        say_notes(seconds(taken) if timing else ())

@@ -1,0 +1,83 @@
+"""spinney learn: a table in, a network out.
+
+In:  a table and the choices.
+Out: the network, its score and how far it can be from the best; a file with -o."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from spinney.cli import options as opt
+from spinney.cli.answer import number, say, say_json, say_notes
+from spinney.cli.found import families, proof, seconds, stopped, why_auto
+from spinney.formats import NETWORKS
+from spinney.learn import Result
+from spinney.learn import learn as run
+
+
+def learn(
+    data: opt.TableFile,
+    score: opt.ScoreName = "bdeu",
+    prior: opt.PriorName = "uniform",
+    search: Annotated[str, typer.Option("--search", metavar="SEARCH", help=(
+        "The search, with its options: 'tabu(restarts=10)'; see `spinney list searches`."))] = "auto",
+    max_parents: opt.MaxParents = 3,
+    constraints: opt.ConstraintsFile = None,
+    required: opt.Required = None,
+    forbidden: opt.Forbidden = None,
+    tiers: opt.TiersFile = None,
+    time_limit: opt.TimeLimit = None,
+    seed: opt.Seed = 0,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=(
+        "Write the network: .json (everything), .bif, or .dot (the graph only); also with .gz."))] = None,
+    kinds: opt.KindsFile = None,
+    missing: opt.MissingWord = "refuse",
+    delimiter: opt.Delimiter = None,
+    n_jobs: opt.Jobs = -1,
+    json: opt.Json = False,
+    timing: opt.Timing = False,
+) -> None:
+    """Learn a network from a table, and prove it the best where that can be done."""
+    opt.check_output(output, NETWORKS)
+    table = opt.read_data(data, kinds, missing, delimiter)
+    result = run(table, score, prior, search, max_parents,
+                 opt.constraints(table.names, constraints, required, forbidden, tiers), time_limit=time_limit,
+                 n_jobs=n_jobs, seed=seed, progress=True)
+    if output:
+        result.network.export(output)
+    say_notes((*table.notes, *stopped(result.found)))
+    if json:
+        say_json(_record(result, table.notes, timing))
+    else:
+        say(_lines(result, search.strip().lower() == "auto", timing))
+
+
+def _record(result: Result, notes: tuple[str, ...], timing: bool) -> dict[str, Any]:
+    network = result.network
+    return {
+        **result.found.as_dict(),
+        "data": network.data,
+        "edges": network.edges,
+        "local_scores": {name: model.score for name, model in network.models.items()},
+        "notes": notes,
+        "plan": result.plan.as_dict(),
+        **({"seconds": result.seconds} if timing else {}),
+    }
+
+
+def _lines(result: Result, by_auto: bool, timing: bool) -> list[str]:
+    network, plan = result.network, result.plan
+    rows = network.data["rows"] if network.data else 0
+    over = f"parent sets of {'any size' if plan.max_parents is None else f'up to {plan.max_parents}'}"
+    over += ", within the constraints" if plan.constraints else ""
+    return [
+        f"{len(network.names)} nodes and {len(network.edges)} edges from {rows:,} rows; "
+        "each node with its parents and its local score",
+        *families((name, model.parents, model.score or 0.0) for name, model in network.models.items()),
+        f"score   {number(result.found.score)}  ({plan.score}, prior {plan.prior})",
+        *proof(result.found, over),
+        f"search  {plan.search}{why_auto(len(network.names), plan.search) if by_auto else ''}",
+        *(seconds(result.seconds) if timing else ()),
+    ]

@@ -1,0 +1,67 @@
+"""spinney list: what can be chosen.
+
+In:  nothing, or one of four words.
+Out: the rows of the catalog, and the formats."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from spinney.catalog import PRIORS, SCORES, SEARCHES, Entry, Score
+from spinney.cli import options as opt
+from spinney.cli.answer import aligned, say, say_json
+from spinney.errors import ChoiceError
+from spinney.formats import NETWORKS, jkl
+from spinney.table import FORMATS
+
+
+def list_(
+    what: Annotated[str | None, typer.Argument(metavar="[scores|priors|searches|formats]", show_default=False, help=(
+        "One of the four; all without it."))] = None,
+    json: opt.Json = False,
+) -> None:
+    """List the scores, priors, searches and formats that there are."""
+    every = {"scores": _entries(SCORES), "priors": _entries(PRIORS), "searches": _entries(SEARCHES),
+             "formats": _formats()}
+    if what is not None and what not in every:
+        raise ChoiceError(f"there is no list of {what!r}; choose one of {', '.join(every)}")
+    shown = {word: rows for word, rows in every.items() if what in (None, word)}
+    if json:
+        say_json(shown)
+        return
+    lines = []
+    for word, rows in shown.items():
+        lines += [word, *aligned([_cells(row) for row in rows])]
+    say(lines)
+
+
+def _entries(table: dict[str, Any]) -> list[dict[str, Any]]:
+    return [_entry(entry) for entry in table.values()]
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    options = [{"name": o.name, "default": o.default, "help": o.help} for o in entry.options]
+    record: dict[str, Any] = {"name": entry.name, "help": entry.help, "source": entry.source, "options": options}
+    if isinstance(entry, Score):
+        record |= {"kinds": entry.kinds, "equivalent": entry.equivalent, "bayesian": entry.bayesian}
+    return record
+
+
+def _formats() -> list[dict[str, Any]]:
+    networks = []
+    for ending, module in NETWORKS.items():
+        able = " and ".join(verb for verb in ("read", "write") if hasattr(module, verb))
+        networks.append({"name": ending, "help": f"network, {able}", "source": _title(module)})
+    tables = [{"name": ending, "help": "table, read and write", "source": kind} for ending, kind in FORMATS.items()]
+    return [*networks, {"name": ".jkl", "help": "parent sets, read and write", "source": _title(jkl)}, *tables]
+
+
+def _title(module: Any) -> str:
+    return str(module.__doc__ or "").split("\n", 1)[0].rstrip(".")
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, str, str]:
+    options = ", ".join(f"{option['name']}={option['default']}" for option in row.get("options", ()))
+    return row["name"] + (f"({options})" if options else ""), row["help"], row["source"]

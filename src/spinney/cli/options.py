@@ -1,0 +1,147 @@
+"""The options that several commands share, each written once.
+
+In:  what typer hands to a command.
+Out: annotated types for the signatures, and the library's objects made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from os import PathLike, path
+from typing import Annotated, Any, cast
+
+import typer
+import yaml
+
+from spinney.constraints import Constraints
+from spinney.dataset import Dataset, Missing
+from spinney.errors import ChoiceError, FileFormatError
+from spinney.formats.text import read_text
+from spinney.kinds import Kind
+
+
+def whole(option: str) -> Callable[[Any], int]:
+    """A reader of whole numbers that says, in the same words under every version of typer, what it could not read."""
+
+    def read(text: Any) -> int:
+        try:
+            return int(text)
+        except ValueError:
+            raise ChoiceError(f"{option} must be a whole number, not {text!r}") from None
+
+    return read
+
+
+def _limit(text: Any) -> int | None:
+    return None if str(text).lower() == "none" else whole("--max-parents")(text)
+
+
+def _seconds(text: Any) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ChoiceError(f"--time-limit must be a number of seconds, not {text!r}") from None
+
+
+TableFile = Annotated[str, typer.Argument(metavar="DATA", show_default=False, help=(
+    "The table: .csv .tsv .txt .parquet .feather .arrow, also with .gz; - is standard input."))]
+KindsFile = Annotated[str | None, typer.Option("--kinds", metavar="FILE", help=(
+    "What the columns are, in a file that `spinney kinds` wrote and you may have edited."))]
+MissingWord = Annotated[str, typer.Option("--missing", metavar="refuse|drop|level", help=(
+    "What to do about missing cells: refuse the table, drop the rows, or give discrete columns the level 'missing'."))]
+Delimiter = Annotated[str | None, typer.Option("--delimiter", metavar="CHARACTER", help=(
+    "What separates the cells of a text file ('tab' for a tab); without it the file is looked at."))]
+ScoreName = Annotated[str, typer.Option("--score", metavar="SCORE", help=(
+    "The score, with its options: 'bdeu(ess=10)'; see `spinney list scores`."))]
+PriorName = Annotated[str, typer.Option("--prior", metavar="PRIOR", help=(
+    "The prior on parent sets: 'sizes'; see `spinney list priors`."))]
+MaxParents = Annotated[int | None, typer.Option("--max-parents", metavar="N", parser=_limit, help=(
+    "Parents per child at the most; 'none' is no limit."))]
+ConstraintsFile = Annotated[str | None, typer.Option("--constraints", metavar="FILE", help=(
+    "JSON or YAML with the words required, forbidden, tiers, max_parents."))]
+Required = Annotated[list[str] | None, typer.Option("--required", metavar="'A->B'", help=(
+    "An edge that must be there; may be repeated."))]
+Forbidden = Annotated[list[str] | None, typer.Option("--forbidden", metavar="'A->B'", help=(
+    "An edge that must not be there; may be repeated."))]
+TiersFile = Annotated[str | None, typer.Option("--tiers", metavar="FILE", help=(
+    "JSON or YAML with a list of lists of columns; no edge goes from a later list to an earlier one."))]
+TimeLimit = Annotated[float | None, typer.Option("--time-limit", metavar="SECONDS", parser=_seconds, help=(
+    "Stop after so long, with the best network so far."))]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", parser=whole("--seed"), help=(
+    "Decides all that is drawn at random."))]
+Jobs = Annotated[int, typer.Option("--n-jobs", "--jobs", "-j", metavar="N", parser=whole("--n-jobs"), help=(
+    "Threads: -1 is all cores, -2 all but one; the answer is the same."))]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output instead of text.")]
+Timing = Annotated[bool, typer.Option("--timing", help=(
+    "Say how long each step took; in JSON too, which then differs from run to run."))]
+
+
+def read_data(file: str, kinds: str | None, missing: str, delimiter: str | None) -> Dataset:
+    """The table; whether `missing` is a word that is known, the library says."""
+    return Dataset.read(file, kinds=kinds, missing=cast(Missing, missing), delimiter=separator(delimiter))
+
+
+def read_columns(file: str, columns: Mapping[str, Kind], missing: str, delimiter: str | None) -> Dataset:
+    """Only these columns, of these kinds; one that the file lacks is missed by whoever needs it."""
+    return Dataset.read(file, kinds=columns, missing=cast(Missing, missing), delimiter=separator(delimiter),
+                        ignore_absent=True, only_named=True)
+
+
+def separator(delimiter: str | None) -> str | None:
+    return "\t" if delimiter in ("tab", "\\t") else delimiter
+
+
+def constraints(names: Collection[str], file: str | None, required: list[str] | None, forbidden: list[str] | None,
+                tiers: str | None = None) -> Constraints | None:
+    """What the file says and what the options add; None when nothing is said."""
+    if file is None and tiers is None and not required and not forbidden:
+        return None
+    base = Constraints.read(file) if file else Constraints()
+    if tiers and base.tiers:
+        raise ChoiceError(f"both {file} and {tiers} name tiers; name them in one of the two")
+    return Constraints(
+        [*base.required, *(_edge(text, names, "--required") for text in required or ())],
+        [*base.forbidden, *(_edge(text, names, "--forbidden") for text in forbidden or ())],
+        _tiers(tiers) if tiers else base.tiers,
+        base.max_parents,
+    )
+
+
+def _edge(text: str, names: Collection[str], option: str) -> tuple[str, str]:
+    """'a->b' as (a, b). Names may hold '->' and spaces themselves: a reading in which both are columns comes first."""
+    pieces = text.split("->")
+    readings = [("->".join(pieces[:i]), "->".join(pieces[i:])) for i in range(1, len(pieces))]
+    if not readings:
+        raise ChoiceError(f"{option} {text!r} is no edge; write 'parent->child'")
+    readings += [(parent.strip(), child.strip()) for parent, child in readings]
+    known = {edge for edge in readings if edge[0] in names and edge[1] in names}
+    if len(known) > 1:
+        raise ChoiceError(f"{option} {text!r} can be read as several edges; write it in a file for --constraints")
+    return known.pop() if known else readings[-1]
+
+
+def _tiers(file: str) -> list[list[str]]:
+    try:
+        content: Any = yaml.load(read_text(file), Loader=yaml.BaseLoader)  # every name is text; JSON is YAML too
+    except yaml.YAMLError as error:
+        why = str(error).splitlines()[0]
+        raise FileFormatError(f"{file}: cannot be read as tiers ({why}); give JSON or YAML") from None
+    if not isinstance(content, list) or not all(isinstance(tier, list) for tier in content):
+        raise FileFormatError(f"{file}: tiers are a list of lists of columns, as in [[age, sex], [smoker], [cough]]")
+    return content
+
+
+def check_output(file: str | PathLike[str] | None, endings: Iterable[str]) -> None:
+    """Refuse, before any computing, a file that could not be written after it."""
+    if file is None:
+        return
+    name = str(file)
+    able = tuple(endings)
+    plain = name.lower().removesuffix(".gz")
+    if not plain.endswith(able):
+        raise ChoiceError(f"{name}: this suffix names nothing that can be written here; "
+                          f"use one of {', '.join(able)} (and .gz)")
+    folder = path.dirname(path.abspath(name))
+    if not path.isdir(folder):
+        raise FileFormatError(f"{name}: the folder {folder} is not there; make it, or choose another place")
+    if path.isdir(name):
+        raise FileFormatError(f"{name} is a folder; give the name of a file")

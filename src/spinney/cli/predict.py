@@ -1,0 +1,70 @@
+"""spinney predict: one column from the others.
+
+In:  a network, a table and a target.
+Out: per row the most probable level and the probability of each, as CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Annotated, Any
+
+import pyarrow as pa
+import typer
+
+from spinney.cli import options as opt
+from spinney.cli.answer import say_json, say_notes
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError
+from spinney.formats.text import write_text
+from spinney.network import Network
+from spinney.predict import markov_blanket
+from spinney.table import read_table
+
+
+def predict(
+    network: Annotated[str, typer.Argument(metavar="NETWORK", show_default=False, help=(
+        "The network: .json .bif, also with .gz."))],
+    data: opt.TableFile,
+    target: Annotated[str, typer.Option("--target", metavar="NAME", show_default=False, help=(
+        "The column to predict; the table need not have it."))],
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=(
+        "Write the predictions: .csv, also with .gz; without it they go to standard output."))] = None,
+    missing: Annotated[str, typer.Option("--missing", metavar="refuse|level", help=(
+        "What to do about missing cells: refuse, or take them for the network's level 'missing'."))] = "refuse",
+    delimiter: opt.Delimiter = None,
+    json: opt.Json = False,
+) -> None:
+    """Predict one column from the others: the most probable level of each row, and the probability of every level."""
+    opt.check_output(output, [".csv"])
+    if missing == "drop":
+        raise ChoiceError("predict answers every row, so --missing drop is not for it; fill the cells or drop the rows")
+    learned = Network.read(network)
+    blanket = markov_blanket(learned.dag, target)
+    table = _table(learned, blanket, data, missing, delimiter)
+    levels, shares = learned.levels(target), learned.predict_proba(table, target)
+    best = [levels[i] for i in shares.argmax(axis=1)]
+    if isinstance(table, Dataset):
+        say_notes(table.notes)
+    if output or not json:
+        _write([[target, *(f"P({target}={level})" for level in levels)],
+                *([level, *map(repr, row)] for level, row in zip(best, shares.tolist(), strict=True))], output)
+    if json:
+        say_json({"levels": levels, "predicted": best, "probabilities": shares.tolist(), "target": target,
+                  "uses": blanket})
+
+
+def _table(learned: Network, blanket: tuple[str, ...], data: str, missing: str, delimiter: str | None) -> Any:
+    """The columns that matter; if none does, only the number of rows counts."""
+    if blanket:
+        return opt.read_columns(data, {name: learned.kinds[name] for name in blanket}, missing, delimiter)
+    return pa.table({"row": range(len(read_table(data, opt.separator(delimiter)).columns[0]))})
+
+
+def _write(rows: list[list[str]], output: str | None) -> None:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    if output:
+        write_text(text.getvalue(), output)
+    else:
+        print(text.getvalue(), end="")

@@ -1,0 +1,81 @@
+"""spinney score: the score of a network, or of one family.
+
+In:  a table, and a network or a child with its parents.
+Out: natural logs, larger is better: per node and in total."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Annotated
+
+import typer
+
+from spinney.catalog import choose_prior, choose_score
+from spinney.cli import options as opt
+from spinney.cli.answer import number, say, say_json, say_notes
+from spinney.cli.found import families
+from spinney.cli.graphs import read_graph
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError
+from spinney.graph import DAG
+from spinney.kinds_file import read as read_kinds
+from spinney.learn import local_scores
+
+
+def score(
+    data: opt.TableFile,
+    network: Annotated[str | None, typer.Argument(metavar="[NETWORK]", show_default=False, help=(
+        "The network whose graph is scored: .json .bif, also with .gz; the columns get its levels."))] = None,
+    child: Annotated[str | None, typer.Option("--child", metavar="NAME", help=(
+        "Instead of a network: score one family, that of this child."))] = None,
+    parents: Annotated[str | None, typer.Option("--parents", metavar="A,B", help="The parents of the child.")] = None,
+    parent: Annotated[list[str] | None, typer.Option("--parent", metavar="NAME", help=(
+        "One parent of the child, its name taken as it stands, commas and all; may be repeated."))] = None,
+    score: opt.ScoreName = "bdeu",
+    prior: opt.PriorName = "uniform",
+    kinds: opt.KindsFile = None,
+    missing: opt.MissingWord = "refuse",
+    delimiter: opt.Delimiter = None,
+    json: opt.Json = False,
+) -> None:
+    """Score a network, node by node, or one family."""
+    if (network is None) == (child is None):
+        raise ChoiceError("name either a NETWORK to score, or one family by --child and --parents")
+    if network is not None:
+        table, graph = _with_network(data, network, kinds, missing, delimiter)
+        asked = [(name, graph.parents[name]) for name in table.names]
+    else:
+        table = opt.read_data(data, kinds, missing, delimiter)
+        asked = [(child or "", (*_listed(parents, table.names), *(parent or ())))]
+    values = local_scores(table, asked, score, prior)
+    total = math.fsum(values)
+    names = {"prior": str(choose_prior(prior)), "score_name": str(choose_score(score))}
+    say_notes(table.notes)
+    if json:
+        each = {name: {"parents": own, "score": value} for (name, own), value in zip(asked, values, strict=True)}
+        say_json({"families": each, "notes": table.notes, "rows": table.n_rows, "score": total, **names})
+    else:
+        lines = families((name, own, value) for (name, own), value in zip(asked, values, strict=True))
+        say([*lines, f"score   {number(total)}  ({names['score_name']}, prior {names['prior']})"])
+
+
+def _with_network(data: str, network: str, kinds: str | None, missing: str,
+                  delimiter: str | None) -> tuple[Dataset, DAG]:
+    """The columns of the network in the table, with the network's kinds unless the user names others, and its graph."""
+    graph, known = read_graph(network)
+    if known is None:
+        return (table := opt.read_data(data, kinds, missing, delimiter)), DAG(table.names, graph.parents)
+    declared = {**known.kinds, **(read_kinds(kinds) if kinds else {})}
+    table = opt.read_columns(data, {name: declared[name] for name in graph.names}, missing, delimiter)
+    for name in graph.names:
+        if name not in table.kinds:
+            raise ChoiceError(f"{network} has the variable {name!r}, and {data} no column of that name; "
+                              "score a network over columns of the table")
+    return table, graph
+
+
+def _listed(text: str | None, names: Collection[str]) -> list[str]:
+    if not text:
+        return []
+    return [text] if text in names else [name.strip() for name in text.split(",")]
