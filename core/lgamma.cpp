@@ -88,11 +88,26 @@ double gamma_p(double s, double x) {
     return 1 - front * h;
 }
 
+double normal_quantile(double p) {                       // Newton on the tail, from where the tail is not flat
+    double z = 0;
+    for (int step = 0; step < 100; ++step) {
+        double error = 0.5 * std::erfc(-z / std::sqrt(2.0)) - p, density = std::exp(-z * z / 2) / std::sqrt(2 * M_PI);
+        double next = z - std::clamp(error / density, -1.0, 1.0);
+        if (std::abs(next - z) < 1e-15 * (1 + std::abs(z))) return next;
+        z = next;
+    }
+    return z;
+}
+
 }  // namespace
 
 double chi2_quantile(double p, double df) {
     if (df <= 0 || p <= 0) return 0;
     if (p >= 1) return std::numeric_limits<double>::infinity();
+    if (df > 1e6) {                                      // Cornish-Fisher, Goldberg and Levine (1946); the rest is O(df^-3/2)
+        double z = normal_quantile(p), root = std::sqrt(2 * df), z2 = z * z;
+        return df + root * z + 2 * (z2 - 1) / 3 + z * (z2 - 7) / (9 * root) - (6 * z2 * z2 + 14 * z2 - 32) / (405 * df);
+    }
     // A bracket, then Newton steps kept inside it: safe for every df.
     double lo = 0, hi = df + 20 * std::sqrt(2 * df) + 20, s = df / 2;
     while (gamma_p(s, hi / 2) < p) hi *= 2;

@@ -15,7 +15,7 @@ namespace spinney {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-constexpr double worst = -std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity(), worst = -infinite;
 
 enum : std::uint8_t { closed_above = 1, kept = 2 };      // closed_above: no proper superset need be scored
 
@@ -146,7 +146,7 @@ private:
         w.scorer.cells().clear();
         ++w.done;
         if (!request_.required[child].empty()) return;
-        if (spec_.score == TableScore::bde) return store(w, child, w.scorer.score(child, w.parents), worst, worst);
+        if (spec_.score == TableScore::bde) return store(w, child, w.scorer.score(child, w.parents), worst, infinite);
         w.scorer.cells().count(std::span(&child, 1), w.matrices);
         score_one(w, child, {{w.matrices[0], static_cast<std::size_t>(data_.levels(child))}, w.scorer.cells().counts()}, worst);
     }
@@ -189,7 +189,7 @@ private:
             for (auto [index, position] : w.wanted) {
                 int child = position < size ? w.prefix[position] : w.lasts[index];
                 parents_of(w, position, w.lasts[index]);
-                store(w, child, w.scorer.score(child, w.parents), subset_best(child, w.parents), std::numeric_limits<double>::infinity());
+                store(w, child, w.scorer.score(child, w.parents), subset_best(child, w.parents), infinite);
             }
             return;
         }
@@ -258,15 +258,15 @@ private:
     // N H(v | parents less the one at `skip`), infinite where it has not been computed.
     double entropy(int v, const std::vector<int>& parents, std::size_t skip, double q) const {
         std::size_t size = parents.size() - 1;
-        if (static_cast<int>(size) > request_.most[v]) return std::numeric_limits<double>::infinity();
+        if (static_cast<int>(size) > request_.most[v]) return infinite;
         std::int64_t at = rank_without(v, parents, skip);
         double score = at < 0 ? unknown : layers_[v][size].score[at];
-        if (std::isnan(score)) return std::numeric_limits<double>::infinity();
+        if (std::isnan(score)) return infinite;
         return -(score - spec_.prior(size) + penalty_ * (data_.levels(v) - 1) * q);
     }
 
     void score_one(Worker& w, int child, const FamilyCounts& counts, double subsets) {
-        double score = w.scorer.from_counts(child, w.parents, counts), above = std::numeric_limits<double>::infinity();
+        double score = w.scorer.from_counts(child, w.parents, counts), above = infinite;
         if (request_.bounds) above = w.scorer.bound_above(child, w.parents, counts, request_.most[child], falling_[child]);
         store(w, child, score, subsets, above);
     }

@@ -54,7 +54,7 @@ class Tabular:
         if self._network is not None:
             for child in self.names:
                 table = self._network.models[child]
-                tables.append(([self._index[p] for p in table.parents], np.ascontiguousarray(table.dense().ravel())))
+                tables.append(([self._index[p] for p in table.parents], np.ascontiguousarray(table.expanded().ravel())))
         core_name = "bd" if name == "k2" else name
         return _core.Spec(core_name, parameter, list(prior.by_size), prior.per_parameter, self._levels if tables else [], tables)
 
@@ -142,6 +142,6 @@ def _prior_network(given: Any, data: Dataset) -> Network:
         if network.levels(name) != data.levels(name):
             raise ChoiceError(f"column {name!r} has levels {list(data.levels(name))} in the table and "
                               f"{list(network.levels(name))} in the prior network; read the table with kinds=network.kinds")
-        if not (network.models[name].dense() > 0).all():
+        if not (network.models[name].expanded() > 0).all():
             raise ChoiceError(f"the prior network gives probability 0 to a level of {name!r}; bde needs positive ones, smooth it")
     return network
