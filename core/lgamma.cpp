@@ -64,6 +64,14 @@ double log_regret(double levels, std::uint32_t n) {
     return log_scale + std::log(sum);
 }
 
+// Szpankowski (2001), as Kontkanen and Myllymaki (2007) print it.
+double log_regret_approximated(double levels, std::uint32_t n) {
+    if (n == 0 || levels <= 1) return 0;
+    const double k = levels, m = n, ratio = std::exp(log_gamma(k / 2) - log_gamma(k / 2 - 0.5));
+    return (k - 1) / 2 * std::log(m / 2) + 0.5 * std::log(M_PI) - log_gamma(k / 2) +
+           std::sqrt(2 / m) * k * ratio / 3 + ((3 + k * (k - 2) * (2 * k + 1)) / 36 - ratio * ratio * k * k / 9) / m;
+}
+
 namespace {
 
 // Regularised lower incomplete gamma P(s, x): series left of the mode, continued fraction (Lentz) right of it.

@@ -33,6 +33,7 @@ FamilyScorer::FamilyScorer(const Data& data, const ScoreSpec& spec, Tables& tabl
 
 double FamilyScorer::regret(double levels, std::uint32_t n) {
     if (n == 0) return 0;
+    if (spec_.parameter > 0 && n >= spec_.parameter) return log_regret_approximated(levels, n);
     if (levels > data_.most_bitmap_levels) return tables_.regret(levels, n);
     auto& known = regret_[static_cast<int>(levels)];
     if (known.empty()) known.assign(data_.rows() + 1, -1);
@@ -103,7 +104,7 @@ double FamilyScorer::from_counts(int child, std::span<const int> parents, const 
             break;
         case TableScore::qnml: {                         // Silander, Leppa-aho, Jaasaari and Roos (2018)
             auto all = static_cast<std::uint32_t>(data_.rows());
-            local = log_likelihood(counts) - tables_.regret(q * r, all) + tables_.regret(q, all);
+            local = log_likelihood(counts) - regret(q * r, all) + regret(q, all);
             break;
         }
         case TableScore::mit: {                          // de Campos (2006)

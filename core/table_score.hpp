@@ -22,7 +22,7 @@ TableScore table_score_named(const std::string& name);   // throws std::invalid_
 
 struct ScoreSpec {
     TableScore score = TableScore::bdeu;
-    double parameter = 1;                                // ess, alpha, or MIT's confidence
+    double parameter = 1;    // ess, alpha, MIT's confidence; fnml, qnml: rows from which the regret is approximated, 0: never
     std::vector<double> size_prior;                      // log prior by number of parents; the last one serves above
     double per_parameter = 0;                            // log prior per free parameter (<= 0)
     const PriorNetwork* network = nullptr;               // bde only

@@ -107,6 +107,9 @@ class Choice:
 
 _ESS = Option("ess", 1.0, "equivalent sample size; larger is smoother and denser", low=0)
 
+_SZPANKOWSKI = Option("szpankowski", 0, "rows from which Szpankowski's approximation stands for the exact regret (bnlearn: 1000); "
+                      "0 is never", kind="integer", low=0, open=False)
+
 _SCORES = (
     Score("ll", "log-likelihood; always prefers more parents", "Carvalho (2009)", label="LL", equivalent=True),
     Score("aic", "log-likelihood less one per free parameter", "Akaike (1974)", label="AIC", equivalent=True),
@@ -123,9 +126,10 @@ _SCORES = (
     Score("bdeu", "Bayesian Dirichlet, equivalent, uniform", "Buntine (1991); Heckerman, Geiger and Chickering (1995)",
           (_ESS,), label="BDeu", equivalent=True, bayesian=True),
     Score("bds", "BDeu spread over the parent configurations that occur", "Scutari (2016)", (_ESS,), label="BDs", bayesian=True),
-    Score("fnml", "factorised normalised maximum likelihood", "Silander, Roos, Kontkanen and Myllymäki (2008)", label="FNML"),
-    Score("qnml", "quotient normalised maximum likelihood", "Silander, Leppä-aho, Jääsaari and Roos (2018)", label="QNML",
-          equivalent=True),
+    Score("fnml", "factorised normalised maximum likelihood", "Silander, Roos, Kontkanen and Myllymäki (2008)",
+          (_SZPANKOWSKI,), label="FNML"),
+    Score("qnml", "quotient normalised maximum likelihood", "Silander, Leppä-aho, Jääsaari and Roos (2018)",
+          (_SZPANKOWSKI,), label="QNML", equivalent=True),
     Score("mit", "mutual information tests: 2 N I(child; parents) less chi-square quantiles", "de Campos (2006)",
           (Option("alpha", 0.99, "confidence of each test", low=0, high=1),), label="MIT"),
 )

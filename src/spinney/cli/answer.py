@@ -38,20 +38,17 @@ def words(names: Iterable[str]) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Rows as columns of text, each as wide as its widest cell; what looks like a number stands right."""
-    if not rows:
-        return []
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    placed = [[_placed(cell, width) for cell, width in zip(row, widths, strict=True)] for row in rows]
-    return [(indent + "  ".join(row)).rstrip() for row in placed]
+    """Rows as columns of text, each as wide as its widest cell; columns of numbers stand right."""
+    columns = []
+    for cells in zip(*rows, strict=True):
+        width = max(map(len, cells))
+        numbers = all(cell[:1] in "-0123456789" for cell in cells)
+        columns.append([cell.rjust(width) if numbers else cell.ljust(width) for cell in cells])
+    return [(indent + "  ".join(row)).rstrip() for row in zip(*columns, strict=True)]
 
 
 def number(value: float) -> str:
     return f"{value:.4f}"
-
-
-def _placed(cell: str, width: int) -> str:
-    return cell.rjust(width) if cell[:1] in "-0123456789" and cell else cell.ljust(width)
 
 
 def _finite(value: Any) -> Any:
