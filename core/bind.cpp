@@ -44,7 +44,7 @@ void must(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(std::string("spinney's core was called wrongly: ") + what);
 }
 
-Data make_data(const std::vector<ColumnIn>& arrays, const std::vector<int>& levels) {
+Data make_data(const std::vector<ColumnIn>& arrays, const std::vector<int>& levels, Team& team) {
     must(!arrays.empty() && arrays.size() == levels.size(), "one number of levels per column");
     std::vector<Column> columns;
     const std::size_t rows = arrays[0].shape(0);
@@ -65,7 +65,7 @@ Data make_data(const std::vector<ColumnIn>& arrays, const std::vector<int>& leve
         });
         columns.push_back(column);
     }
-    return Data(std::move(columns), rows);
+    return Data(std::move(columns), rows, team);
 }
 
 void check_lists(const Lists& lists, int variables) {
@@ -186,7 +186,7 @@ struct GreedyArgs {
         }
         r.most = most;
         r.tabu = tabu, r.patience = patience, r.restarts = restarts, r.shake = shake;
-        r.seed = seed, r.time_limit = time_limit, r.threads = threads;
+        r.seed = seed, r.time_limit = time_limit;
         return r;
     }
 };
@@ -235,7 +235,9 @@ NB_MODULE(_core, m) {
         "local_scores",
         [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec,
            const std::vector<std::pair<int, std::vector<int>>>& families) {
-            Data data = make_data(columns, levels);
+            Control control;
+            Team team(1, control);
+            Data data = make_data(columns, levels, team);
             for (auto& [child, parents] : families) {
                 must(child >= 0 && child < data.variables(), "children in range");
                 for (std::size_t i = 0; i < parents.size(); ++i)
@@ -257,15 +259,16 @@ NB_MODULE(_core, m) {
         "score_parent_sets",
         [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec, const Lists& candidates,
            const Lists& required, const std::vector<int>& most, bool prune, bool bounds, int threads, nb::object progress, double time_limit) {
-            Data data = make_data(columns, levels);
+            Control control;
+            Team team(threads, control);
+            Data data = make_data(columns, levels, team);
             check_lists(candidates, data.variables());
             check_lists(required, data.variables());
             must(static_cast<int>(most.size()) == data.variables(), "a limit per child");
-            SetsRequest request{candidates, required, most, prune, bounds, threads};
-            Control control;
+            SetsRequest request{candidates, required, most, prune, bounds};
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
-                                   [&] { return score_parent_sets(data, spec.spec, request, control); });
+                                   [&] { return score_parent_sets(data, spec.spec, request, team, control); });
             nb::dict out;
             SetsOut sets;
             for (auto& child : found.children)
@@ -284,14 +287,15 @@ NB_MODULE(_core, m) {
         "greedy_counted",
         [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec, const GreedyArgs& args,
            nb::object progress) {
-            Data data = make_data(columns, levels);
+            Control control;
+            Team team(args.threads, control);
+            Data data = make_data(columns, levels, team);
             GreedyRequest request = args.request();
             must(static_cast<int>(request.start.size()) == data.variables(), "a start for every variable");
             Tables tables(static_cast<std::uint32_t>(data.rows()));
             CountedScores scores(data, spec.spec, tables);
-            Control control;
             Ending ending;
-            auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, control); });
+            auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, team, control); });
             return to_dict(std::move(found), ending);
         },
         "columns"_a, "levels"_a, "spec"_a, "args"_a, "progress"_a.none());
@@ -304,8 +308,9 @@ NB_MODULE(_core, m) {
             must(request.start.size() == sets.size(), "a start for every variable");
             ListedScores scores(sets);
             Control control;
+            Team team(args.threads, control);
             Ending ending;
-            auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, control); });
+            auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, team, control); });
             // What a larger set stands for is the best listed set within it.
             for (std::size_t v = 0; v < sets.size(); ++v)
                 if (auto* set = ListedScores::best_within(sets[v], found.parents[v])) found.parents[v] = set->parents;
@@ -319,8 +324,9 @@ NB_MODULE(_core, m) {
             ListedSets sets = read_sets(arrays);
             must(!sets.empty() && sets.size() <= most_dp_variables, "at most 32 variables");
             Control control;
+            Team team(threads, control);
             Ending ending;
-            DpResult found = run(control, progress, ending, time_limit, [&] { return dp(sets, threads, control); });
+            DpResult found = run(control, progress, ending, time_limit, [&] { return dp(sets, team, control); });
             nb::dict out;
             out["parents"] = nb::cast(found.parents);
             out["score"] = found.score;

@@ -12,6 +12,8 @@
 #include <new>
 #include <vector>
 
+#include "threads.hpp"
+
 namespace spinney {
 
 using Word = std::uint64_t;
@@ -51,7 +53,7 @@ public:
     // Above this many levels a bitmap per level costs more than a pass over the rows.
     static constexpr int most_bitmap_levels = 24;
 
-    Data(std::vector<Column> columns, std::size_t rows);
+    Data(std::vector<Column> columns, std::size_t rows, Team& team);
 
     int variables() const { return static_cast<int>(columns_.size()); }
     std::size_t rows() const { return rows_; }
@@ -63,6 +65,8 @@ public:
     const Word* all_rows() const { return bitmaps_.get(); }
 
 private:
+    void pack(int v, Word* bits) const;
+
     std::vector<Column> columns_;
     std::size_t rows_, words_;
     std::vector<std::ptrdiff_t> first_bitmap_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "varset.hpp"
@@ -41,8 +42,8 @@ struct Layer {                                           // families of one chil
 
 class Enumeration {
 public:
-    Enumeration(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Control& control)
-        : data_(data), spec_(spec), request_(request), control_(control), n_(data.variables()),
+    Enumeration(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Team& team, Control& control)
+        : data_(data), spec_(spec), request_(request), team_(team), control_(control), workers_(team.size()), n_(data.variables()),
           tables_(static_cast<std::uint32_t>(data.rows())), deepest_(*std::max_element(request.most.begin(), request.most.end())),
           binomials_(n_, deepest_ + 1), place_(n_, std::vector<int>(n_, -1)), child_of_(n_, VarSet(n_)), layers_(n_) {
         for (int v = 0; v < n_; ++v) {
@@ -74,6 +75,7 @@ public:
 
 private:
     struct Worker {
+        explicit Worker(FamilyScorer&& own) : scorer(std::move(own)) {}
         FamilyScorer scorer;
         std::vector<int> prefix, lasts, parents, set;
         std::vector<VarSet> possible;
@@ -118,26 +120,25 @@ private:
                 for (int v = u + 1; v < n_; ++v)
                     if (child_of_[u].meets(child_of_[v])) tasks.push_back({u, v});
         }
-        parallel_for(tasks.size(), request_.threads, control_, [&] {
-            auto worker = std::make_shared<Worker>(Worker{FamilyScorer(data_, spec_, tables_), {}, {}, {}, {}, {}, {}, {}, 0, 0});
-            return [this, worker, size, &tasks](std::size_t task) {
-                auto [u, v] = tasks[task];
-                if (size == 0) {
-                    no_parents(*worker, u);
-                } else {
-                    worker->prefix.assign(1, u);
-                    worker->possible.assign(1, child_of_[u]);
-                    if (v >= 0) {
-                        worker->prefix.push_back(v);
-                        worker->possible.push_back(child_of_[u]);
-                        worker->possible.back() &= child_of_[v];
-                    }
-                    descend(*worker, size);
+        team_.run(tasks.size(), [&](int thread, std::size_t task) {
+            if (!workers_[thread]) workers_[thread] = std::make_unique<Worker>(FamilyScorer(data_, spec_, tables_));
+            Worker& worker = *workers_[thread];
+            auto [u, v] = tasks[task];
+            if (size == 0) {
+                no_parents(worker, u);
+            } else {
+                worker.prefix.assign(1, u);
+                worker.possible.assign(1, child_of_[u]);
+                if (v >= 0) {
+                    worker.prefix.push_back(v);
+                    worker.possible.push_back(child_of_[u]);
+                    worker.possible.back() &= child_of_[v];
                 }
-                scored_ += worker->scored;
-                control_.done += worker->done;
-                worker->scored = worker->done = 0;
-            };
+                descend(worker, size);
+            }
+            scored_ += worker.scored;
+            control_.done += worker.done;
+            worker.scored = worker.done = 0;
         });
     }
 
@@ -283,44 +284,43 @@ private:
 
     void collect(ScoredSets& result) {
         result.children.resize(n_);
-        parallel_for(n_, request_.threads, control_, [&] {
-            return [&](std::size_t task) { collect_child(static_cast<int>(task), result.children[task]); };
-        });
+        team_.run(n_, [&](int, std::size_t child) { collect_child(static_cast<int>(child), result.children[child]); });
     }
 
     void collect_child(int child, ScoredSets::Child& out) {
-        struct Set { double score; std::int32_t size; std::uint64_t rank; };
-        std::vector<Set> sets;
+        struct Set { double score; std::int32_t size; std::uint32_t first; };
+        std::vector<Set> sets;                           // by size, then colexicographic: the order among equal scores
+        std::vector<std::int32_t> members;
+        const auto& candidates = request_.candidates[child];
         for (std::size_t size = 0; size < layers_[child].size(); ++size) {
             Layer& layer = layers_[child][size];
-            for (std::uint64_t r = 0; r < layer.score.size(); ++r)
-                if (!std::isnan(layer.score[r]) && (!request_.prune || layer.flags[r] & kept))
-                    sets.push_back({layer.score[r], static_cast<std::int32_t>(size), r});
+            std::vector<std::size_t> place(size);        // the set of this rank, as places among the candidates
+            std::iota(place.begin(), place.end(), 0);
+            for (std::uint64_t r = 0; r < layer.score.size(); ++r) {
+                if (!std::isnan(layer.score[r]) && (!request_.prune || layer.flags[r] & kept)) {
+                    sets.push_back({layer.score[r], static_cast<std::int32_t>(size), static_cast<std::uint32_t>(members.size())});
+                    for (std::size_t p : place) members.push_back(candidates[p]);
+                }
+                std::size_t i = 0;                       // the next set: raise the first place that has room above it
+                while (i + 1 < size && place[i] + 1 == place[i + 1]) place[i] = i, ++i;
+                if (size) ++place[i];
+            }
             layer = Layer{};
         }
-        std::sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) {
-            if (a.score != b.score) return a.score > b.score;
-            return std::pair(a.size, a.rank) < std::pair(b.size, b.rank);
-        });
+        std::stable_sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) { return a.score > b.score; });
         for (const Set& set : sets) {
             out.scores.push_back(set.score);
             out.sizes.push_back(set.size);
-            std::size_t end = out.parents.size() + set.size;
-            out.parents.resize(end);
-            std::uint64_t rest = set.rank;
-            for (int k = set.size; k > 0; --k) {         // unrank, largest first
-                int place = k - 1;
-                while (binomials_.at(place + 1, k) <= rest) ++place;
-                rest -= binomials_.at(place, k);
-                out.parents[--end] = request_.candidates[child][place];
-            }
+            out.parents.insert(out.parents.end(), members.begin() + set.first, members.begin() + set.first + set.size);
         }
     }
 
     const Data& data_;
     const ScoreSpec& spec_;
     const SetsRequest& request_;
+    Team& team_;
     Control& control_;
+    std::vector<std::unique_ptr<Worker>> workers_;       // one per thread, made there
     int n_;
     Tables tables_;
     int deepest_;
@@ -336,8 +336,8 @@ private:
 
 }  // namespace
 
-ScoredSets score_parent_sets(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Control& control) {
-    return Enumeration(data, spec, request, control).run();
+ScoredSets score_parent_sets(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Team& team, Control& control) {
+    return Enumeration(data, spec, request, team, control).run();
 }
 
 }  // namespace spinney

@@ -15,7 +15,6 @@ struct SetsRequest {
     std::vector<int> most;                               // per child: number of parents at the most
     bool prune = true;                                   // drop a set that is no better than one of its subsets
     bool bounds = true;                                  // do not score sets that provably would be dropped
-    int threads = 1;
 };
 
 struct ScoredSets {                                      // per child, best first
@@ -30,6 +29,6 @@ struct ScoredSets {                                      // per child, best firs
 // Two scores count as equal within this share of their size plus the number of rows: rounding must not decide.
 constexpr double tie = 1e-12;
 
-ScoredSets score_parent_sets(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Control& control);
+ScoredSets score_parent_sets(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Team& team, Control& control);
 
 }  // namespace spinney

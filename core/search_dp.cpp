@@ -32,7 +32,7 @@ double dp_bytes(int variables, int threads) {
     return std::ldexp(9.0, variables) + std::ldexp(8.0 * threads * variables, low);
 }
 
-DpResult dp(const ListedSets& sets, int threads, Control& control) {
+DpResult dp(const ListedSets& sets, Team& team, Control& control) {
     const int n = static_cast<int>(sets.size()), low = std::min(n, low_bits), high = n - low;
     const std::size_t width = std::size_t{1} << low, all = std::size_t{1} << n;
     std::vector<std::vector<Group>> groups(n);
@@ -90,12 +90,12 @@ DpResult dp(const ListedSets& sets, int threads, Control& control) {
     control.total = std::uint64_t{1} << high;
     std::vector<std::vector<Mask>> by_count(high + 1);
     for (Mask h = 0; h < Mask{1} << high; ++h) by_count[std::popcount(h)].push_back(h);
+    std::vector<std::vector<double>> within(team.size());
     for (auto& blocks : by_count)
-        parallel_for(blocks.size(), threads, control, [&] {
-            return [&, within = std::vector<double>(n * width)](std::size_t task) mutable {
-                block(blocks[task], within);
-                ++control.done;
-            };
+        team.run(blocks.size(), [&](int thread, std::size_t task) {
+            within[thread].resize(n * width);
+            block(blocks[task], within[thread]);
+            ++control.done;
         });
 
     DpResult result;

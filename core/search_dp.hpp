@@ -18,6 +18,6 @@ struct DpResult {
 double dp_bytes(int variables, int threads);
 
 // REQUIRES: at most most_dp_variables children; sets best first.
-DpResult dp(const ListedSets& sets, int threads, Control& control);
+DpResult dp(const ListedSets& sets, Team& team, Control& control);
 
 }  // namespace spinney

@@ -38,8 +38,8 @@ struct Move {
 
 class Greedy {
 public:
-    Greedy(LocalScores& scores, const GreedyRequest& request, Control& control)
-        : scores_(scores), request_(request), control_(control), n_(static_cast<int>(request.start.size())),
+    Greedy(LocalScores& scores, const GreedyRequest& request, Team& team, Control& control)
+        : scores_(scores), request_(request), team_(team), control_(control), n_(static_cast<int>(request.start.size())),
           parents_(request.start), children_(n_), rows_(n_), below_(n_, VarSet(n_)), names_(n_ * std::size_t(n_)),
           memory_(n_), random_(request.seed), start_(Clock::now()) {
         std::mt19937_64 fixed(1);                        // names of edges for hashing; not the user's randomness
@@ -120,11 +120,10 @@ private:
     }
 
     void first_rows() {
-        parallel_for(n_, request_.threads, control_, [&] {
-            std::shared_ptr<LocalScores> own = scores_.another();
-            return [this, own](std::size_t child) {
-                rows_[child] = make_row(*own, static_cast<int>(child), parents_[child]);
-            };
+        std::vector<std::unique_ptr<LocalScores>> own(team_.size());
+        team_.run(n_, [&](int thread, std::size_t child) {
+            if (!own[thread]) own[thread] = scores_.another();
+            rows_[child] = make_row(*own[thread], static_cast<int>(child), parents_[child]);
         });
         result_.rows += n_;
         for (int v = 0; v < n_ && !control_.stop; ++v) memory_[v][parents_[v]] = rows_[v];
@@ -367,6 +366,7 @@ private:
 
     LocalScores& scores_;
     const GreedyRequest& request_;
+    Team& team_;
     Control& control_;
     int n_;
     std::vector<std::vector<int>> parents_, children_, best_;
@@ -389,8 +389,8 @@ private:
 
 }  // namespace
 
-GreedyResult greedy(LocalScores& scores, const GreedyRequest& request, Control& control) {
-    return Greedy(scores, request, control).run();
+GreedyResult greedy(LocalScores& scores, const GreedyRequest& request, Team& team, Control& control) {
+    return Greedy(scores, request, team, control).run();
 }
 
 }  // namespace spinney

@@ -21,7 +21,6 @@ struct GreedyRequest {
     int shake = 8;                                       // random moves of a shake
     std::uint64_t seed = 0;
     double time_limit = 0;                               // seconds; 0: none
-    int threads = 1;
 };
 
 struct GreedyResult {
@@ -32,6 +31,6 @@ struct GreedyResult {
     bool stopped = false;                                // by the time limit or the user
 };
 
-GreedyResult greedy(LocalScores& scores, const GreedyRequest& request, Control& control);
+GreedyResult greedy(LocalScores& scores, const GreedyRequest& request, Team& team, Control& control);
 
 }  // namespace spinney

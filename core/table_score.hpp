@@ -4,6 +4,7 @@
 // sources stand in table_score.cpp. Adding the structure prior happens here too, so that every caller agrees.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -81,7 +82,10 @@ private:
     Tables& tables_;
     Cells cells_;
     std::vector<double> marginal_;                       // log-likelihood of each column alone (MIT)
-    std::unordered_map<double, RisingLog> rising_;
+    struct BitHash {                                     // pseudo-counts are few and far apart: their bits will do
+        std::size_t operator()(double a) const { return std::bit_cast<std::uint64_t>(a) * 0x9E3779B97F4A7C15ull >> 32; }
+    };
+    std::unordered_map<double, RisingLog, BitHash> rising_;
     std::unordered_map<int, std::vector<double>> regret_;
     std::vector<std::uint32_t> totals_;
     std::vector<const std::uint32_t*> matrices_;

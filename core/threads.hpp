@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -15,28 +16,65 @@ struct Control {
     std::atomic<std::uint64_t> done{0}, total{0};
 };
 
-// Calls make_worker() once per thread and the worker once per task number, in no particular order. A task writes
-// only its own results, so the outcome does not depend on the number of threads. The first exception comes back.
-template <class MakeWorker>
-void parallel_for(std::size_t tasks, int threads, Control& control, MakeWorker&& make_worker) {
-    std::atomic<std::size_t> next{0};
-    std::exception_ptr failure;
-    std::mutex lock;
-    auto run = [&] {
-        try {
-            auto worker = make_worker();
-            for (std::size_t task; !control.stop && (task = next++) < tasks;) worker(task);
-        } catch (...) {
-            std::lock_guard guard(lock);
-            if (!failure) failure = std::current_exception();
-            next = tasks;
+// Threads that are started once and work through one list of tasks after another; the caller is the first of them.
+// Tasks come in no particular order and each writes only its own results, so the outcome does not depend on the number
+// of threads.
+class Team {
+public:
+    Team(int threads, Control& control) : control_(control) {
+        for (int t = 1; t < threads; ++t) pool_.emplace_back([this, t] { wait_for_work(t); });
+    }
+    ~Team() {
+        leaving_ = true;
+        ++round_;
+        round_.notify_all();
+    }
+    int size() const { return static_cast<int>(pool_.size()) + 1; }
+
+    // work(thread, task) for every task, until the control says stop. The first exception comes back.
+    void run(std::size_t tasks, const std::function<void(int, std::size_t)>& work) {
+        work_ = &work;
+        tasks_ = tasks;
+        next_ = 0;
+        failure_ = nullptr;
+        busy_ = static_cast<int>(pool_.size());
+        ++round_;
+        round_.notify_all();
+        take_tasks(0);
+        for (int left; (left = busy_.load()) > 0;) busy_.wait(left);
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+private:
+    void wait_for_work(int thread) {
+        for (std::uint64_t seen = 0;;) {
+            round_.wait(seen);
+            seen = round_;
+            if (leaving_) return;
+            take_tasks(thread);
+            if (--busy_ == 0) busy_.notify_one();
         }
-    };
-    std::vector<std::jthread> pool;
-    for (int t = 1; t < threads && static_cast<std::size_t>(t) < tasks; ++t) pool.emplace_back(run);
-    run();
-    pool.clear();                                        // joins
-    if (failure) std::rethrow_exception(failure);
-}
+    }
+    void take_tasks(int thread) {
+        try {
+            for (std::size_t task; !control_.stop && (task = next_++) < tasks_;) (*work_)(thread, task);
+        } catch (...) {
+            std::lock_guard guard(lock_);
+            if (!failure_) failure_ = std::current_exception();
+            next_ = tasks_;
+        }
+    }
+
+    Control& control_;
+    const std::function<void(int, std::size_t)>* work_ = nullptr;
+    std::size_t tasks_ = 0;
+    std::atomic<std::size_t> next_{0};
+    std::atomic<int> busy_{0};
+    std::atomic<std::uint64_t> round_{0};
+    std::atomic<bool> leaving_{false};
+    std::exception_ptr failure_;
+    std::mutex lock_;
+    std::vector<std::jthread> pool_;                     // last: joined before the rest goes
+};
 
 }  // namespace spinney

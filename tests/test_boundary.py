@@ -21,11 +21,12 @@ from spinney.cli import main
 TABLE = "smoker,lung,cough\n" + "".join(
     f"{smoker},{lung},{cough}\n"
     for smoker, lung, cough, times in [
-        ("yes", "bad", "often", 9), ("yes", "bad", "never", 3), ("yes", "good", "often", 4), ("yes", "good", "never", 6),
-        ("no", "bad", "often", 3), ("no", "bad", "never", 1), ("no", "good", "often", 3), ("no", "good", "never", 15),
+        ("yes", "bad", "often", 9), ("yes", "bad", "never", 3), ("yes", "good", "often", 4),
+        ("yes", "good", "never", 6), ("no", "bad", "often", 3), ("no", "bad", "never", 1),
+        ("no", "good", "often", 3), ("no", "good", "never", 15),
     ]
     for _ in range(times)
-)  # fmt: skip
+)
 BIF = """network unknown {
 }
 variable a {
@@ -60,7 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     data = sp.Dataset.read(folder / "table.csv")
     sp.fit(data, {"lung": ["smoker"], "cough": ["lung"]}).save(folder / "net.json")
     return {path.name: path.read_bytes() for path in folder.iterdir()} | {
-        "net.bif": BIF.encode(), "sets.jkl": JKL.encode()}  # fmt: skip
+        "net.bif": BIF.encode(), "sets.jkl": JKL.encode()}
 
 
 @pytest.fixture
@@ -76,6 +77,9 @@ LEARN = ["learn", "bad.csv"]
 SOLVE = ["solve", "bad.jkl"]
 CONVERT = ["convert", "bad.bif", "out.json"]
 TAKES = ["learn", "table.csv"]
+KINDS = [*TAKES, "--kinds", "k.yaml"]
+LIMITS = [*TAKES, "--constraints", "c.json"]
+PREDICT = ["predict", "net.json", "new.csv", "--target", "lung"]
 
 
 def changed(text: str, old: str, new: str) -> str:
@@ -105,19 +109,19 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "date column": ({"bad.csv": "a,b\n2020-01-01,x\n2020-01-02,y\n"}, LEARN, ("'a'", "dates")),
     "not UTF-8": ({"bad.csv": "a,b\nx,é\n".encode("latin-1")}, LEARN, ("bad.csv", "UTF-8")),
     "UTF-16": ({"bad.csv": "a,b\nx,y\n".encode("utf-16")}, LEARN, ("bad.csv", "UTF-16")),
-    "damaged gzip": ({"bad.csv.gz": gzip.compress(TABLE.encode())[:60]}, ["learn", "bad.csv.gz"], ("bad.csv.gz", "gzip")),
+    "damaged gzip": ({"bad.csv": gzip.compress(TABLE.encode())[:60]}, LEARN, ("bad.csv", "gzip")),
     "zip archive": ({"bad.csv": b"PK\x03\x04rest"}, LEARN, ("bad.csv", "zip")),
     "not Parquet": ({"bad.parquet": b"PAR1 and no more"}, ["learn", "bad.parquet"], ("bad.parquet", "damaged")),
     "text called Parquet": ({"bad.parquet": TABLE}, ["learn", "bad.parquet"], ("bad.parquet", "suffix")),
     "delimiter of two": ({}, [*TAKES, "--delimiter", ",,"], ("',,'",)),
     # kinds
     "kinds: no such file": ({}, [*TAKES, "--kinds", "absent.yaml"], ("absent.yaml",)),
-    "kinds: absent column": ({"k.yaml": "colour: categorical\n"}, [*TAKES, "--kinds", "k.yaml"], ("'colour'",)),
-    "kinds: no such kind": ({"k.yaml": "lung: nominal\n"}, [*TAKES, "--kinds", "k.yaml"], ("k.yaml", "'lung'", "'nominal'")),
+    "kinds: absent column": ({"k.yaml": "colour: categorical\n"}, KINDS, ("'colour'",)),
+    "kinds: no such kind": ({"k.yaml": "lung: nominal\n"}, KINDS, ("k.yaml", "'lung'", "'nominal'")),
     "kinds: level not declared": (
-        {"k.yaml": "lung: {kind: ordinal, levels: [good, fair]}\n"}, [*TAKES, "--kinds", "k.yaml"], ("'lung'", "row 1", "'bad'")),
-    "kinds: not YAML": ({"k.yaml": "lung: [good\n"}, [*TAKES, "--kinds", "k.yaml"], ("k.yaml", "YAML")),
-    "kinds: text as continuous": ({"k.yaml": "lung: continuous\n"}, [*TAKES, "--kinds", "k.yaml"], ("'lung'", "'bad'")),
+        {"k.yaml": "lung: {kind: ordinal, levels: [good, fair]}\n"}, KINDS, ("'lung'", "row 1", "'bad'")),
+    "kinds: not YAML": ({"k.yaml": "lung: [good\n"}, KINDS, ("k.yaml", "YAML")),
+    "kinds: text as continuous": ({"k.yaml": "lung: continuous\n"}, KINDS, ("'lung'", "'bad'")),
     # choices
     "no such command": ({}, ["lern", "table.csv"], ("'lern'",)),
     "no such option": ({}, [*TAKES, "--scoer", "bic"], ("--scoer",)),
@@ -159,20 +163,23 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "required cycle": (
         {}, [*TAKES, "--required", "lung->cough", "--required", "cough->lung"], ("'lung'", "'cough'")),
     "against the tiers": (
-        {"t.yaml": "[[lung], [cough]]"}, [*TAKES, "--tiers", "t.yaml", "--required", "cough->lung"], ("'cough' -> 'lung'",)),
+        {"t.yaml": "[[lung], [cough]]"}, [*TAKES, "--tiers", "t.yaml", "--required", "cough->lung"],
+        ("'cough' -> 'lung'",)),
     "two tiers": ({"t.yaml": "[[lung], [lung]]"}, [*TAKES, "--tiers", "t.yaml"], ("'lung'",)),
     "tiers not lists": ({"t.yaml": "lung"}, [*TAKES, "--tiers", "t.yaml"], ("t.yaml", "list")),
     "tiers not there": ({}, [*TAKES, "--tiers", "absent.yaml"], ("absent.yaml",)),
     "more required than allowed": (
-        {}, [*TAKES, "--max-parents", "1", "--required", "lung->cough", "--required", "smoker->cough"], ("'cough'", "2")),
+        {}, [*TAKES, "--max-parents", "1", "--required", "lung->cough", "--required", "smoker->cough"],
+        ("'cough'", "2")),
     "constraint on no column": ({}, [*TAKES, "--forbidden", "colour->lung"], ("'colour'",)),
     "edge to itself": ({}, [*TAKES, "--required", "lung->lung"], ("'lung'", "itself")),
     "not an edge": ({}, [*TAKES, "--required", "lung"], ("'lung'", "--required")),
     "constraints file: not there": ({}, [*TAKES, "--constraints", "absent.yaml"], ("absent.yaml",)),
-    "constraints file: other words": ({"c.json": '{"need": []}'}, [*TAKES, "--constraints", "c.json"], ("c.json", "required")),
-    "constraints file: no pair": ({"c.json": '{"required": ["lung"]}'}, [*TAKES, "--constraints", "c.json"], ("'lung'",)),
-    "constraints file: damaged": ({"c.json": '{"required": ['}, [*TAKES, "--constraints", "c.json"], ("c.json",)),
-    "no listed set meets the constraints": ({"one.jkl": changed(JKL, "b 2\n-4.5 0\n-4.0 1 a", "b 1\n-4.5 0")}, ["solve", "one.jkl", "--required", "a->b"], ("'b'",)),
+    "constraints file: other words": ({"c.json": '{"need": []}'}, LIMITS, ("c.json", "required")),
+    "constraints file: no pair": ({"c.json": '{"required": ["lung"]}'}, LIMITS, ("'lung'",)),
+    "constraints file: damaged": ({"c.json": '{"required": ['}, LIMITS, ("c.json",)),
+    "no listed set meets the constraints": (
+        {"bad.jkl": changed(JKL, "b 2\n-4.5 0\n-4.0 1 a", "b 1\n-4.5 0")}, [*SOLVE, "--required", "a->b"], ("'b'",)),
     # families
     "no such child": ({}, ["score", "table.csv", "--child", "colour"], ("'colour'",)),
     "no such parent": ({}, ["score", "table.csv", "--child", "lung", "--parents", "colour"], ("'colour'",)),
@@ -183,7 +190,8 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "cycle in the graph given": (
         {"g.json": '{"parents": {"smoker": ["lung"], "lung": ["smoker"], "cough": []}}'},
         ["score", "table.csv", "g.json"], ("'smoker'", "'lung'", "circle")),
-    "graph with odd parents": ({"g.json": '{"parents": {"lung": 3}}'}, ["score", "table.csv", "g.json"], ("g.json", "'lung'")),
+    "graph with odd parents": (
+        {"g.json": '{"parents": {"lung": 3}}'}, ["score", "table.csv", "g.json"], ("g.json", "'lung'")),
     # jkl
     "jkl: not there": ({}, SOLVE, ("bad.jkl",)),
     "jkl: empty": ({"bad.jkl": ""}, SOLVE, ("bad.jkl", "number of variables")),
@@ -211,7 +219,7 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "bif: too few numbers": ({"bad.bif": changed(BIF, "table 0.4, 0.6", "table 0.4")}, CONVERT, ("bad.bif",)),
     "bif: negative": ({"bad.bif": changed(BIF, "0.4, 0.6", "-0.4, 1.4")}, CONVERT, ("bad.bif", "-0.4")),
     "bif: not a number": ({"bad.bif": changed(BIF, "0.4, 0.6", "nan, 0.6")}, CONVERT, ("bad.bif",)),
-    "bif: wrong number of levels": ({"bad.bif": changed(BIF, "[ 2 ] { x, y }", "[ 3 ] { x, y }")}, CONVERT, ("bad.bif",)),
+    "bif: wrong number of levels": ({"bad.bif": changed(BIF, "[ 2 ] { x", "[ 3 ] { x")}, CONVERT, ("bad.bif",)),
     "bif: unknown parent": ({"bad.bif": changed(BIF, "( b | a )", "( b | c )")}, CONVERT, ("bad.bif", "'c'")),
     "json: newer": (
         {"bad.json": '{"format": "spinney-network", "version": 99}'}, ["sample", "bad.json"], ("bad.json", "99")),
@@ -224,14 +232,14 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "compare: other variables": ({}, ["compare", "net.json", "net.bif"], ("'cough'",)),
     # prediction and sampling
     "level never seen": (
-        {"new.csv": "smoker,lung\nsometimes,bad\n"}, ["predict", "net.json", "new.csv", "--target", "lung"],
+        {"new.csv": "smoker,lung\nsometimes,bad\n"}, PREDICT,
         ("'smoker'", "row 1", "'sometimes'")),
     "column of the blanket absent": (
-        {"new.csv": "cough\noften\n"}, ["predict", "net.json", "new.csv", "--target", "lung"], ("'smoker'",)),
+        {"new.csv": "cough\noften\n"}, PREDICT, ("'smoker'",)),
     "no column of the blanket": (
-        {"new.csv": "colour\nred\n"}, ["predict", "net.json", "new.csv", "--target", "lung"], ("colour",)),
+        {"new.csv": "colour\nred\n"}, PREDICT, ("colour",)),
     "missing cell to predict from": (
-        {"new.csv": "smoker,cough\n,often\n"}, ["predict", "net.json", "new.csv", "--target", "lung"], ("'smoker'", "row 1")),
+        {"new.csv": "smoker,cough\n,often\n"}, PREDICT, ("'smoker'", "row 1")),
     "no such target": ({}, ["predict", "net.json", "table.csv", "--target", "colour"], ("'colour'",)),
     "predict and drop": (
         {}, ["predict", "net.json", "table.csv", "--target", "lung", "--missing", "drop"], ("--missing drop",)),
@@ -247,7 +255,7 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "families to a network file": ({}, ["families", "table.csv", "-o", "sets.json"], ("sets.json", ".jkl")),
     "sets to a network file": ({}, ["convert", "sets.jkl", "net.bif"], ("net.bif", ".jkl")),
     "sample to no folder": ({}, ["sample", "net.json", "-o", "absent/x.csv"], ("absent/x.csv",)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -323,7 +331,8 @@ CALLS: dict[str, tuple[type[sp.SpinneyError], Act]] = {
     "predict an unknown target": (sp.ChoiceError, lambda data: NETWORK("net.json").predict(data, "colour")),
     "predict from a level never seen": (sp.DataError, lambda data: NETWORK("net.json").predict(
         {"smoker": ["sometimes"], "cough": ["often"]}, "lung")),
-    "predict without a column": (sp.SpinneyError, lambda data: NETWORK("net.json").predict({"cough": ["often"]}, "lung")),
+    "predict without a column": (sp.SpinneyError, lambda data: NETWORK("net.json").predict(
+        {"cough": ["often"]}, "lung")),
     "log_prob without a column": (sp.SpinneyError, lambda data: NETWORK("net.json").log_prob({"cough": ["often"]})),
     "sample negative": (sp.ChoiceError, lambda data: NETWORK("net.json").sample(-1)),
     "load a BIF": (sp.ChoiceError, lambda data: sp.Network.load("net.bif")),
@@ -332,7 +341,7 @@ CALLS: dict[str, tuple[type[sp.SpinneyError], Act]] = {
     "write an unknown suffix": (sp.ChoiceError, lambda data: data.write("table.xlsx")),
     "compare other variables": (sp.ChoiceError, lambda data: sp.compare({"a": []}, {"b": []})),
     "compare a number": (sp.ChoiceError, lambda data: sp.compare(3, {"b": []})),  # type: ignore[arg-type]
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", CALLS)

@@ -19,66 +19,78 @@ from spinney.kinds import KINDS
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = "<!-- Written by tools/docs.py from {}; change it there and run `python tools/docs.py`. -->\n"
 
+SCORES_TEXT = """\
+# Scores
+
+A score is chosen by text or by an object, which are the same choice: `score="bdeu(ess=10)"`, `score=sp.BDeu(ess=10)`,
+on the command line `--score 'bdeu(ess=10)'`. All scores are natural logs, larger is better; a network's score is the
+sum over its families, the log of the [prior](searches.md#priors) on parent sets included.
+
+*Score equivalent*: equal on networks of one Markov equivalence class. *Bayesian*: the exponential of a family's score
+is the probability of the child's column given those of the parents, and the fitted tables are posterior means; for the
+others they are relative frequencies. A tick under a kind says that the score is defined for columns of that kind.
+"""
+
+SEARCHES_TEXT = """\
+# Searches and priors
+
+## Searches
+
+Chosen by text, `search="tabu(restarts=10)"`, or by text and keywords, `sp.learn(data, search="tabu", restarts=10)`;
+on the command line `--search 'tabu(restarts=10)'`. Every search honours the constraints and `max_parents`, ends at
+the time limit or at Ctrl-C with the best network so far, and gives the same answer for the same data and seed. A
+search that *proves* returns a network together with a bound that no other network over the scored parent sets can
+exceed. It needs all parent sets scored first, and if that alone takes longer than the time limit, says so.
+"""
+
+PRIORS_TEXT = """\
+## Priors
+
+A prior on parent sets adds its log to every local score: `prior="sizes"`, on the command line `--prior sizes`.
+"""
+
+CLI_TEXT = """\
+Results go to standard output, notes and progress to standard error. `--json` gives one JSON object on one line, without
+timings unless `--timing` asks for them, so that equal runs give equal bytes. `spinney --version` prints the version,
+`spinney COMMAND --help` what is written here.
+
+| exit code | meaning |
+| --- | --- |
+| 0 | done |
+| 1 | done, and the answer is "no" (compare: they differ) |
+| 2 | something must be changed; one sentence on standard error says where, what, and what to do |
+| 70 | a fault of spinney; `SPINNEY_TRACEBACK=1` in the environment shows where |
+| 130 | stopped by Ctrl-C before there was a result; a search that is stopped gives its best so far and exits 0 |
+| 141 | whoever read standard output stopped reading |
+"""
+
 
 def scores() -> str:
     """Every score: what it is, its options, its properties."""
-    every = [*SCORES.values()]
-    properties = [
-        ("score", "class", *KINDS, "score equivalent", "Bayesian"),
-        *((f"`{s.name}`", f"`sp.{s.label}`", *(_tick(kind in s.kinds) for kind in KINDS), _tick(s.equivalent), _tick(s.bayesian))
-          for s in every),
-    ]
-    return "\n".join([
-        HEAD.format("src/spinney/catalog.py"), "# Scores\n",
-        "A score is chosen by text or by an object, which are the same choice: `score=\"bdeu(ess=10)\"`, "
-        "`score=sp.BDeu(ess=10)`, on the command line `--score 'bdeu(ess=10)'`. All scores are natural logs, larger is "
-        "better, and a network's score is the sum over its families, plus the log of the [prior](searches.md#priors) "
-        "on parent sets.\n",
-        "*Score equivalent*: equal on networks of one Markov equivalence class. *Bayesian*: the exponential of a family's "
-        "score is the probability of the child's column given the parents' columns, and the fitted tables are posterior "
-        "means; for the others they are relative frequencies. A tick under a kind says that the score is defined for "
-        "columns of that kind.\n",
-        _table(properties), "", *(_section(s) for s in every)])  # fmt: skip
+    rows = [("score", "class", *KINDS, "score equivalent", "Bayesian")]
+    for s in SCORES.values():
+        kinds = [_tick(kind in s.kinds) for kind in KINDS]
+        rows.append((f"`{s.name}`", f"`sp.{s.label}`", *kinds, _tick(s.equivalent), _tick(s.bayesian)))
+    return "\n".join([HEAD.format("src/spinney/catalog.py"), SCORES_TEXT, _table(rows), "",
+                      *(_section(s) for s in SCORES.values())])
 
 
 def searches() -> str:
     """Every search and every prior."""
-    properties = [("search", "proves", "works on"),
-                  *((f"`{s.name}`", _tick(s.exact), "scored parent sets" if s.needs_sets else "scores as it asks for them")
-                    for s in SEARCHES.values() if s.name != "auto")]  # fmt: skip
-    return "\n".join([
-        HEAD.format("src/spinney/catalog.py"), "# Searches and priors\n",
-        "## Searches\n",
-        "Chosen by text, `search=\"tabu(restarts=10)\"`, or by text and keywords, `sp.learn(data, search=\"tabu\", "
-        "restarts=10)`; on the command line `--search 'tabu(restarts=10)'`. Every search honours the constraints and "
-        "`max_parents`, ends at the time limit or at Ctrl-C with the best network so far, and gives the same answer for "
-        "the same data and seed. A search that *proves* returns a network together with a bound that no other network "
-        "over the scored parent sets can exceed.\n",
-        _table(properties), "", *(_section(s) for s in SEARCHES.values()),
-        "## Priors\n",
-        "A prior on parent sets adds its log to every local score: `prior=\"sizes\"`, on the command line "
-        "`--prior sizes`.\n",
-        *(_section(p) for p in PRIORS.values())])  # fmt: skip
+    rows = [("search", "proves", "works on")]
+    for s in SEARCHES.values():
+        if s.name != "auto":
+            rows.append((f"`{s.name}`", _tick(s.exact), "parent sets" if s.needs_sets else "parent sets, or the data"))
+    return "\n".join([HEAD.format("src/spinney/catalog.py"), SEARCHES_TEXT, _table(rows), "",
+                      *(_section(s) for s in SEARCHES.values()), PRIORS_TEXT, *(_section(p) for p in PRIORS.values())])
 
 
 def cli() -> str:
     """Every command with its arguments and options."""
     group: Any = typer.main.get_command(app)
-    lines = [
-        HEAD.format("the help texts in src/spinney/cli"), "# The command line\n",
-        f"{group.help}\n",
-        _table([("command", ""), *((f"[`spinney {name}`](#spinney-{name})", _sentence(group.commands[name].help))
-                                   for name in COMMANDS)]), "",
-        "Results go to standard output, notes and progress to standard error. `--json` gives one JSON object on one line, "
-        "without timings unless `--timing` asks for them, so that equal runs give equal bytes. `spinney --version` prints "
-        "the version, `spinney COMMAND --help` what is written here.\n",
-        _table([("exit code", "meaning"), ("0", "done"), ("1", "done, and the answer is \"no\" (compare: they differ)"),
-                ("2", "something must be changed; one sentence on standard error says where, what, and what to do"),
-                ("70", "a fault of spinney; `SPINNEY_TRACEBACK=1` in the environment shows where"),
-                ("130", "stopped by Ctrl-C before there was a result; a search stopped by Ctrl-C gives its best so far "
-                        "and exits 0"),
-                ("141", "whoever read standard output stopped reading")]), "",
-    ]  # fmt: skip
+    rows = [(f"[`spinney {name}`](#spinney-{name})", _sentence(group.commands[name].help)) for name in COMMANDS]
+    lines = [HEAD.format("the help texts in src/spinney/cli"), "# The command line\n", f"{group.help}\n",
+             _table([("command", "does"), *rows]), "", CLI_TEXT]
     for name in COMMANDS:
         lines += _command(name, group.commands[name])
     return "\n".join(lines)
@@ -88,11 +100,10 @@ def _command(name: str, command: Any) -> list[str]:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
     usage = " ".join(["spinney", name, "[OPTIONS]", *(p.metavar for p in arguments)])
-    return [
-        f"## spinney {name}\n", f"{_sentence(command.help)}\n", f"    {usage}\n",
-        _table([("", "", "default"), *((f"`{p.metavar.strip('[]')}`", p.help, "") for p in arguments),
-                *((_names(p), p.help, _default(p)) for p in options)]), "",
-    ]  # fmt: skip
+    rows = [("argument or option", "meaning", "default"),
+            *((f"`{p.metavar.strip('[]')}`", p.help, "") for p in arguments),
+            *((_names(p), p.help, _default(p)) for p in options)]
+    return [f"## spinney {name}\n", f"{_sentence(command.help)}\n", f"    {usage}\n", _table(rows), ""]
 
 
 def _names(option: Any) -> str:
@@ -113,11 +124,10 @@ def _sentence(help_text: str) -> str:
 
 
 def _section(entry: Entry) -> str:
-    lines = [f"### {entry.name}\n", f"{entry.help[:1].upper()}{entry.help[1:]}." + (f" {entry.source}." if entry.source else "")]
+    lines = [f"### {entry.name}\n", f"{entry.help}." + (f" Source: {entry.source}." if entry.source else "")]
     if entry.options:
-        rows = [("option", "default", "meaning"),
-                *((f"`{o.name}`", "" if o.default is None else f"`{o.default}`", o.help) for o in entry.options)]  # fmt: skip
-        lines += ["", _table(rows)]
+        rows = [(f"`{o.name}`", "" if o.default is None else f"`{o.default}`", o.help) for o in entry.options]
+        lines += ["", _table([("option", "default", "meaning"), *rows])]
     return "\n".join([*lines, ""])
 
 
@@ -144,8 +154,8 @@ def main(arguments: list[str]) -> int:
             DOCS.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8")
     if arguments == ["--check"] and stale:
-        print(f"docs: {', '.join(stale)} in docs/ differ from the catalog or the commands; run python tools/docs.py and commit",
-              file=sys.stderr)  # fmt: skip
+        print(f"docs: {', '.join(stale)} in docs/ are not what the catalog and the commands say; "
+              "run python tools/docs.py and commit", file=sys.stderr)
         return 1
     return 0
 

@@ -94,7 +94,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _unforeseen(error: Exception) -> int:
-    # typer's own errors (it has carried click inside since 0.20 or so, so click's classes cannot be named here).
+    # Errors of usage are click's, which newer versions of typer carry inside: their class has no lasting name.
     if hasattr(error, "format_message"):
         return _refuse(_usage(error.format_message(), getattr(error, "ctx", None)), 2)
     if os.environ.get("SPINNEY_TRACEBACK"):

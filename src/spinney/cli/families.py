@@ -31,7 +31,8 @@ def families(
         "Leave out a set that is no better than one of its subsets; it is in no best network."))] = True,
     bounds: Annotated[bool, typer.Option("--bounds/--no-bounds", help=(
         "Leave out, unscored, sets of which that can be proven beforehand; the file is the same."))] = True,
-    time_limit: opt.TimeLimit = None,
+    time_limit: Annotated[float | None, typer.Option("--time-limit", metavar="SECONDS", parser=opt.seconds, help=(
+        "Give up after so long."))] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=(
         "Write the parent sets: .jkl, also with .gz; without it they go to standard output."))] = None,
     kinds: opt.KindsFile = None,

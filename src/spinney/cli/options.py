@@ -6,7 +6,7 @@ Out: annotated types for the signatures, and the library's objects made from the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from os import PathLike, path
+from os import W_OK, access, path
 from typing import Annotated, Any, cast
 
 import typer
@@ -35,7 +35,7 @@ def _limit(text: Any) -> int | None:
     return None if str(text).lower() == "none" else whole("--max-parents")(text)
 
 
-def _seconds(text: Any) -> float:
+def seconds(text: Any) -> float:
     try:
         return float(text)
     except ValueError:
@@ -64,7 +64,7 @@ Forbidden = Annotated[list[str] | None, typer.Option("--forbidden", metavar="'A-
     "An edge that must not be there; may be repeated."))]
 TiersFile = Annotated[str | None, typer.Option("--tiers", metavar="FILE", help=(
     "JSON or YAML with a list of lists of columns; no edge goes from a later list to an earlier one."))]
-TimeLimit = Annotated[float | None, typer.Option("--time-limit", metavar="SECONDS", parser=_seconds, help=(
+TimeLimit = Annotated[float | None, typer.Option("--time-limit", metavar="SECONDS", parser=seconds, help=(
     "Stop after so long, with the best network so far."))]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", parser=whole("--seed"), help=(
     "Decides all that is drawn at random."))]
@@ -130,11 +130,10 @@ def _tiers(file: str) -> list[list[str]]:
     return content
 
 
-def check_output(file: str | PathLike[str] | None, endings: Iterable[str]) -> None:
+def check_output(name: str | None, endings: Iterable[str]) -> None:
     """Refuse, before any computing, a file that could not be written after it."""
-    if file is None:
+    if name is None:
         return
-    name = str(file)
     able = tuple(endings)
     plain = name.lower().removesuffix(".gz")
     if not plain.endswith(able):
@@ -143,5 +142,7 @@ def check_output(file: str | PathLike[str] | None, endings: Iterable[str]) -> No
     folder = path.dirname(path.abspath(name))
     if not path.isdir(folder):
         raise FileFormatError(f"{name}: the folder {folder} is not there; make it, or choose another place")
+    if not access(folder, W_OK):
+        raise FileFormatError(f"{name}: the folder {folder} may not be written; choose another place")
     if path.isdir(name):
         raise FileFormatError(f"{name} is a folder; give the name of a file")

@@ -63,7 +63,12 @@ class Tabular:
 
     def local_scores(self, families: Sequence[tuple[str, Sequence[str]]]) -> NDArray[np.float64]:
         numbered = [self.family(child, parents) for child, parents in families]
-        scores: NDArray[np.float64] = _core.local_scores(self._columns, self._levels, self._spec, numbered)
+        # A column that no family names is as good as absent: the core need not prepare it.
+        named = {v for child, parents in numbered for v in (child, *parents)}
+        nothing = np.zeros(self.data.n_rows, np.uint8)
+        columns = [column if v in named else nothing for v, column in enumerate(self._columns)]
+        levels = [size if v in named or self._network else 1 for v, size in enumerate(self._levels)]
+        scores: NDArray[np.float64] = _core.local_scores(columns, levels, self._spec, numbered)
         return scores
 
     def parent_sets(self, allowed: Allowed, *, prune: bool, bounds: bool, threads: int, report: Report | None,

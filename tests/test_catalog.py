@@ -1,0 +1,105 @@
+"""The catalog and the public names: one table, and every facet of a row works.
+
+In:  catalog.py, the package, the commands, the documentation.
+Out: rows without help, names that come or go unnoticed, or commands that nobody documents fail here."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import spinney as sp
+from spinney.catalog import PRIORS, SCORES, SEARCHES, Entry, choose_prior, choose_score, choose_search
+from spinney.cli import COMMANDS
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROWS = [*SCORES.values(), *PRIORS.values(), *SEARCHES.values()]
+OUR_OWN = {"uniform", "auto", "exact"}  # no publication stands behind these
+
+# What other people's scripts rely on. A name that goes, or changes its meaning, is a new major version.
+PUBLIC = [
+    "AIC", "BD", "BDe", "BDeu", "BDs", "BIC", "CPDAG", "Categorical", "ChoiceError", "Comparison", "Constraints",
+    "Continuous", "DAG", "DataError", "Dataset", "FNML", "FileFormatError", "Found", "K2", "LL", "LimitError", "MDL",
+    "MIT", "Network", "Ordinal", "ParentSets", "Plan", "QNML", "Result", "SpinneyError", "__version__", "compare",
+    "fit", "learn", "local_score", "local_scores", "score", "score_parent_sets", "search",
+]
+
+
+@pytest.fixture(scope="module")
+def data() -> sp.Dataset:
+    return sp.Dataset.from_frame({"a": list("xyxyxxyx"), "b": list("uuvvuvvu"), "c": list("pqppqpqq")})
+
+
+@pytest.fixture(scope="module")
+def prior(tmp_path_factory: pytest.TempPathFactory, data: sp.Dataset) -> str:
+    file = tmp_path_factory.mktemp("prior") / "prior.json"
+    sp.fit(data, {"b": ["a"]}).save(file)
+    return str(file)
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(sp.__all__) == PUBLIC
+    for name in PUBLIC:
+        assert name == "__version__" or getattr(sp, name).__doc__, f"sp.{name} has no docstring"
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_every_row_is_described(row: Entry) -> None:
+    assert row.help and "\n" not in row.help and not row.help.endswith(".")
+    assert bool(row.source) == (row.name not in OUR_OWN)
+    for option in row.options:
+        assert option.help and option.name.isidentifier()
+        assert option.kind == "network" or option.checked(option.default, row.name) == option.default
+    page = (DOCS / ("scores.md" if row.name in SCORES else "searches.md")).read_text(encoding="utf-8")
+    assert f"### {row.name}\n" in page
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_a_score_is_the_same_as_text_and_as_an_object(name: str, data: sp.Dataset, prior: str) -> None:
+    row = SCORES[name]
+    make = getattr(sp, row.label)
+    given = {o.name: prior if o.kind == "network" else o.default * 0.5 for o in row.options}
+    text = f"{name}({', '.join(f'{option}={value}' for option, value in given.items())})" if given else name
+    assert make(**given) == make(*given.values()) == choose_score(text) == choose_score(str(make(**given)))
+    assert list(inspect.signature(make).parameters) == list(given)
+    assert sp.local_score(data, "c", ["a", "b"], text) == sp.local_score(data, "c", ["a", "b"], make(**given))
+    learned = [sp.learn(data, score=score).network for score in (text, make(**given))]
+    assert learned[0] == learned[1] and learned[0].plan == learned[1].plan
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_a_prior_is_the_same_as_text_and_as_a_choice(name: str, data: sp.Dataset) -> None:
+    alike = (name, choose_prior(name), str(choose_prior(name)))
+    scores = {sp.local_score(data, "c", ["a"], prior=given) for given in alike}
+    assert len(scores) == 1
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_is_the_same_as_text_as_a_choice_and_with_keywords(name: str, data: sp.Dataset) -> None:
+    options = {o.name: o.default for o in SEARCHES[name].options}
+    text = f"{name}({', '.join(f'{option}={value}' for option, value in options.items())})" if options else name
+    found = [sp.learn(data, search=text).found, sp.learn(data, search=choose_search(name)).found,
+             sp.learn(data, search=name, **options).found]
+    assert found[0].parents == found[1].parents == found[2].parents
+    assert found[0].method == found[1].method == found[2].method
+
+
+def test_a_case_and_spaces_do_not_matter() -> None:
+    assert choose_score(" BDeu ( ess = 10 ) ") == choose_score("bdeu(10)") == sp.BDeu(ess=10)
+
+
+def test_every_public_score_is_a_row() -> None:
+    labels = {row.label for row in SCORES.values()}
+    makers = {name for name in PUBLIC if getattr(getattr(sp, name), "__module__", "") == "spinney.catalog"}
+    assert makers == labels
+
+
+def test_every_command_and_every_option_is_documented() -> None:
+    page = (DOCS / "cli.md").read_text(encoding="utf-8")
+    for name, function in COMMANDS.items():
+        assert f"## spinney {name}\n" in page
+        assert function.__doc__
+        section = page.split(f"## spinney {name}\n")[1].split("\n## ")[0]
+        assert section.count("\n| ") == len(inspect.signature(function).parameters) + 2  # the head and its line
