@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <type_traits>
 
 namespace spinney {
 
@@ -20,6 +22,11 @@ Data::Data(std::vector<Column> columns, std::size_t rows, Team& team)
 }
 
 void Data::pack(int v, Word* bits) const {
+    columns_[v].visit([&](auto* values) {
+        std::remove_cvref_t<decltype(*values)> largest = 0;      // its own narrow type: sixteen or more a step
+        for (std::size_t row = 0; row < rows_; ++row) largest = std::max(largest, values[row]);
+        if (rows_ && largest >= columns_[v].levels) throw std::invalid_argument("a code is not below its column's number of levels");
+    });
     if (!has_bitmaps(v)) return;
     Word* own = bits + first_bitmap_[v] * words_;
     const int levels = columns_[v].levels;

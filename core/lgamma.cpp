@@ -25,7 +25,7 @@ RisingLog::RisingLog(double a) : a_(a), base_(log_gamma(a)) {}
 
 // Adding the logarithms keeps full precision where lgamma(a + n) - lgamma(a) would cancel.
 double RisingLog::grown(std::uint32_t n) {
-    std::size_t end = std::min<std::size_t>(table_end, std::max<std::size_t>(16, 2 * n));
+    std::size_t end = std::min<std::size_t>(table_end, n + n / 4 + 16);
     for (std::size_t k = table_.size(); k < end; ++k) {
         table_.push_back(static_cast<double>(sum_));
         sum_ += std::log(a_ + static_cast<double>(k));
@@ -33,7 +33,55 @@ double RisingLog::grown(std::uint32_t n) {
     return table_[n];
 }
 
-double RisingLog::beyond(std::uint32_t n) const { return log_gamma(a_ + n) - base_; }
+namespace {
+
+// Four sums at a time: one would wait for each addition. REQUIRES: every count below the table's size.
+double table_sum(const double* table, std::span<const std::uint32_t> counts) {
+    double a = 0, b = 0, c = 0, d = 0;
+    std::size_t i = 0;
+    for (; i + 4 <= counts.size(); i += 4) {
+        a += table[counts[i]];
+        b += table[counts[i + 1]];
+        c += table[counts[i + 2]];
+        d += table[counts[i + 3]];
+    }
+    for (; i < counts.size(); ++i) a += table[counts[i]];
+    return (a + b) + (c + d);
+}
+
+std::uint32_t largest(std::span<const std::uint32_t> counts) {
+    std::uint32_t most = 0;
+    for (std::uint32_t n : counts) most = std::max(most, n);
+    return most;
+}
+
+}  // namespace
+
+double RisingLog::sum(std::span<const std::uint32_t> counts) {
+    std::uint32_t most = 0;                              // of those that the table is for
+    bool all = true;
+    for (std::uint32_t n : counts) {
+        most = std::max(most, n < table_end ? n : 0);
+        all &= n < table_end;
+    }
+    if (most >= table_.size()) grown(most);
+    if (all) return table_sum(table_.data(), counts);
+    double small = 0, large = 0;
+    for (std::uint32_t n : counts) {
+        if (n < table_end) {
+            small += table_[n];
+        } else {
+            large += beyond(n);
+        }
+    }
+    return small + large;
+}
+
+// Stirling's series: from 512 on its next term is below 1e-16.
+double RisingLog::beyond(std::uint32_t n) const {
+    double x = a_ + n;
+    return (x - 0.5) * std::log(x) - x + 0.91893853320467274178 + (1.0 / 12 - 1 / (360 * x * x)) / x - base_;
+}
 
 double rising_log(double a, std::uint32_t n) {
     if (n > 64) return log_gamma(a + n) - log_gamma(a);
@@ -44,6 +92,13 @@ double rising_log(double a, std::uint32_t n) {
 
 NLogN::NLogN(std::uint32_t most) : table_(std::min(most, 4095u) + std::size_t{1}) {
     for (std::size_t n = 1; n < table_.size(); ++n) table_[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
+}
+
+double NLogN::sum(std::span<const std::uint32_t> counts) const {
+    if (largest(counts) < table_.size()) return table_sum(table_.data(), counts);
+    double total = 0;
+    for (std::uint32_t n : counts) total += (*this)(n);
+    return total;
 }
 
 // C(K, n) = sum_k n^(falling k) (K-1)^(rising k) / (n^k k!), Mononen and Myllymaki (2008): positive terms that rise,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace spinney {
@@ -18,6 +19,7 @@ public:
         if (n < table_.size()) return table_[n];
         return n < table_end ? grown(n) : beyond(n);
     }
+    double sum(std::span<const std::uint32_t> counts);
 
 private:
     static constexpr std::uint32_t table_end = 512;      // above, one logarithm is cheap enough
@@ -35,6 +37,7 @@ class NLogN {
 public:
     explicit NLogN(std::uint32_t most);
     double operator()(std::uint32_t n) const { return n < table_.size() ? table_[n] : n * std::log(double(n)); }
+    double sum(std::span<const std::uint32_t> counts) const;
 
 private:
     std::vector<double> table_;

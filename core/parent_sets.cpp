@@ -48,7 +48,7 @@ public:
           binomials_(n_, deepest_ + 1), place_(n_, std::vector<int>(n_, -1)), child_of_(n_, VarSet(n_)), layers_(n_) {
         for (int v = 0; v < n_; ++v) {
             for (std::size_t i = 0; i < request.candidates[v].size(); ++i) {
-                place_[v][request.candidates[v][i]] = static_cast<int>(i);
+                place_[v][request.candidates[v][i]] = static_cast<int>(request.candidates[v].size() - 1 - i);
                 child_of_[request.candidates[v][i]].insert(v);
             }
             child_of_[v].insert(v);
@@ -84,20 +84,23 @@ private:
         std::uint64_t scored = 0, done = 0;
     };
 
+    // Places count from the last candidate, so that sets with the same first parent lie together: threads, which share
+    // out first variables, then write to memory of their own. Falling rank is lexicographic order.
     std::uint64_t rank(int child, const std::vector<int>& parents) const {
         std::uint64_t r = 0;
-        for (std::size_t i = 0; i < parents.size(); ++i) r += binomials_.at(place_[child][parents[i]], static_cast<int>(i) + 1);
+        int k = static_cast<int>(parents.size());
+        for (int p : parents) r += binomials_.at(place_[child][p], k--);
         return r;
     }
     // The rank of the parents less the one at a position; -1 if some of them is no candidate of the child.
     std::int64_t rank_without(int child, const std::vector<int>& parents, std::size_t skip) const {
         std::uint64_t r = 0;
-        int k = 0;
+        int k = static_cast<int>(parents.size()) - 1;
         for (std::size_t i = 0; i < parents.size(); ++i) {
             if (i == skip) continue;
             int place = place_[child][parents[i]];
             if (place < 0) return -1;
-            r += binomials_.at(place, ++k);
+            r += binomials_.at(place, k--);
         }
         return static_cast<std::int64_t>(r);
     }
@@ -111,9 +114,9 @@ private:
             layers_[v][size].best.assign(sets, worst);
             layers_[v][size].flags.assign(sets, 0);
         }
-        // A task is the first variable of the sets, or the first two, so that there are enough to share.
+        // A task is the first variable of the sets, or the first two where that is too few to share.
         std::vector<std::pair<int, int>> tasks;
-        if (size < 2) {
+        if (size < 2 || n_ >= 16 * team_.size()) {
             for (int v = 0; v < n_; ++v) tasks.push_back({v, -1});
         } else {
             for (int u = 0; u < n_; ++u)
@@ -289,25 +292,34 @@ private:
 
     void collect_child(int child, ScoredSets::Child& out) {
         struct Set { double score; std::int32_t size; std::uint32_t first; };
-        std::vector<Set> sets;                           // by size, then colexicographic: the order among equal scores
+        std::vector<Set> sets;                           // by size, then lexicographic: the order among equal scores
         std::vector<std::int32_t> members;
         const auto& candidates = request_.candidates[child];
         for (std::size_t size = 0; size < layers_[child].size(); ++size) {
             Layer& layer = layers_[child][size];
-            std::vector<std::size_t> place(size);        // the set of this rank, as places among the candidates
+            std::vector<std::size_t> place(size);        // the set of this rank, as positions among the candidates
             std::iota(place.begin(), place.end(), 0);
-            for (std::uint64_t r = 0; r < layer.score.size(); ++r) {
+            for (std::uint64_t r = layer.score.size(); r-- > 0;) {
                 if (!std::isnan(layer.score[r]) && (!request_.prune || layer.flags[r] & kept)) {
                     sets.push_back({layer.score[r], static_cast<std::int32_t>(size), static_cast<std::uint32_t>(members.size())});
                     for (std::size_t p : place) members.push_back(candidates[p]);
                 }
-                std::size_t i = 0;                       // the next set: raise the first place that has room above it
-                while (i + 1 < size && place[i] + 1 == place[i + 1]) place[i] = i, ++i;
-                if (size) ++place[i];
+                std::size_t i = size;                    // the next set: raise the last position that has room above it
+                while (i-- > 0 && place[i] == candidates.size() - size + i) {}
+                if (i < size) {
+                    ++place[i];
+                    while (++i < size) place[i] = place[i - 1] + 1;
+                }
             }
             layer = Layer{};
         }
-        std::stable_sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) { return a.score > b.score; });
+        std::sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) {
+            if (a.score != b.score) return a.score > b.score;
+            return a.size != b.size ? a.size < b.size : a.first < b.first;
+        });
+        out.scores.reserve(sets.size());
+        out.sizes.reserve(sets.size());
+        out.parents.reserve(members.size());
         for (const Set& set : sets) {
             out.scores.push_back(set.score);
             out.sizes.push_back(set.size);
@@ -325,7 +337,7 @@ private:
     Tables tables_;
     int deepest_;
     Binomials binomials_;
-    std::vector<std::vector<int>> place_;                // place_[child][variable]: among its candidates, or -1
+    std::vector<std::vector<int>> place_;                // place_[child][variable]: among its candidates, from the last, or -1
     std::vector<VarSet> child_of_;                       // child_of_[v]: v, and the children that may have v as a parent
     std::vector<std::vector<Layer>> layers_;
     std::vector<std::vector<int>> falling_;

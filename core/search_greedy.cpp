@@ -60,8 +60,8 @@ public:
         keep_best();
         climb();
         walk_the_class();
-        for (int round = 0; round < request_.restarts && !finished(); ++round) {
-            const double before = score_;
+        for (int round = 0, failed = 0; failed < request_.restarts && !finished(); ++round, ++failed) {
+            const double before = score_, best = result_.score;
             const auto from = parents_;
             if (round % 2 == 0) force_a_turn(); else uproot();
             climb();
@@ -69,6 +69,7 @@ public:
             climb();
             walk_the_class();
             if (score_ < before - slack_) go_to(from);
+            if (result_.score > best) failed = -1;
         }
         result_.parents = best_;
         result_.stopped = finished();
@@ -113,8 +114,13 @@ private:
         for (std::size_t i = 0; i < parents.size(); ++i) {
             fewer = parents;
             fewer.erase(fewer.begin() + i);
-            bool fixed = request_.required[child].contains(parents[i]);
-            row->remove.push_back(fixed ? -infinite : scores.score(child, fewer) - row->score);
+            if (request_.required[child].contains(parents[i])) {
+                row->remove.push_back(-infinite);
+                continue;
+            }
+            auto known = memory_[child].find(fewer);     // most often the climb came through there
+            double without = known != memory_[child].end() ? known->second->score : scores.score(child, fewer);
+            row->remove.push_back(without - row->score);
         }
         return row;
     }
@@ -135,13 +141,13 @@ private:
             for (auto& m : memory_) m.clear();
             remembered_ = 0;
         }
-        auto& place = memory_[child][parents_[child]];
-        if (!place) {
-            place = make_row(scores_, child, parents_[child]);
+        auto place = memory_[child].find(parents_[child]);
+        if (place == memory_[child].end()) {
+            place = memory_[child].emplace(parents_[child], make_row(scores_, child, parents_[child])).first;
             ++result_.rows;
             ++remembered_;
         }
-        rows_[child] = place;
+        rows_[child] = place->second;
     }
 
     // below_[v]: all descendants of v.

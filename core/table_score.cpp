@@ -49,32 +49,16 @@ double FamilyScorer::configurations(std::span<const int> parents) const {
 
 // sum_jk N_jk log(N_jk / N_j)
 double FamilyScorer::log_likelihood(const FamilyCounts& counts) const {
-    const NLogN& n_log_n = tables_.n_log_n;
-    double joint = 0, total = 0;
-    if (counts.shared && counts.shared->a == 0) {
-        joint = counts.shared->value;
-    } else {
-        for (std::uint32_t n : counts.cells) joint += n_log_n(n);
-        if (counts.shared) *counts.shared = {0, joint};
-    }
-    for (std::uint32_t n : counts.totals) total += n_log_n(n);
-    return joint - total;
+    FamilyCounts::Sum own, &joint = counts.shared ? *counts.shared : own;
+    if (joint.a != 0) joint = {0, tables_.n_log_n.sum(counts.cells)};
+    return joint.value - tables_.n_log_n.sum(counts.totals);
 }
 
 // Symmetric Dirichlet, a per cell: Cooper and Herskovits (1992), Heckerman, Geiger and Chickering (1995).
 double FamilyScorer::dirichlet(const FamilyCounts& counts, int levels, double a) {
-    RisingLog &of_cell = rising(a), &of_total = rising(a * levels);
-    double joint = 0, total = 0;
-    if (counts.shared && counts.shared->a == a) {
-        joint = counts.shared->value;
-    } else {
-        for (std::uint32_t n : counts.cells)
-            if (n) joint += of_cell(n);
-        if (counts.shared) *counts.shared = {a, joint};
-    }
-    for (std::uint32_t n : counts.totals)
-        if (n) total += of_total(n);
-    return joint - total;
+    FamilyCounts::Sum own, &joint = counts.shared ? *counts.shared : own;
+    if (joint.a != a) joint = {a, rising(a).sum(counts.cells)};
+    return joint.value - rising(a * levels).sum(counts.totals);
 }
 
 double FamilyScorer::from_counts(int child, std::span<const int> parents, const FamilyCounts& counts) {

@@ -44,7 +44,7 @@ struct ScoreSpec {
 struct FamilyCounts {
     std::span<const std::uint32_t> cells, totals;
     struct Sum {
-        double a = -1, value = 0;
+        double a = -1, value = 0;                        // the pseudo-count it was taken with; 0 for likelihoods
     }* shared = nullptr;
 };
 

@@ -41,19 +41,27 @@ public:
         ++round_;
         round_.notify_all();
         take_tasks(0);
-        for (int left; (left = busy_.load()) > 0;) busy_.wait(left);
+        await(busy_, [](int left) { return left == 0; });
         if (failure_) std::rethrow_exception(failure_);
     }
 
 private:
     void wait_for_work(int thread) {
         for (std::uint64_t seen = 0;;) {
-            round_.wait(seen);
+            await(round_, [seen](std::uint64_t now) { return now != seen; });
             seen = round_;
             if (leaving_) return;
             take_tasks(thread);
             if (--busy_ == 0) busy_.notify_one();
         }
+    }
+    // A list follows the last one within microseconds, and waking a sleeping thread takes tens of them: look around for a
+    // moment before going to sleep.
+    template <class T, class Done>
+    static void await(std::atomic<T>& value, Done done) {
+        for (int look = 0; look < 20000; ++look)
+            if (done(value.load(std::memory_order_acquire))) return;
+        for (T now; !done(now = value.load());) value.wait(now);
     }
     void take_tasks(int thread) {
         try {

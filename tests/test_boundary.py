@@ -21,9 +21,14 @@ from spinney.cli import main
 TABLE = "smoker,lung,cough\n" + "".join(
     f"{smoker},{lung},{cough}\n"
     for smoker, lung, cough, times in [
-        ("yes", "bad", "often", 9), ("yes", "bad", "never", 3), ("yes", "good", "often", 4),
-        ("yes", "good", "never", 6), ("no", "bad", "often", 3), ("no", "bad", "never", 1),
-        ("no", "good", "often", 3), ("no", "good", "never", 15),
+        ("yes", "bad", "often", 9),
+        ("yes", "bad", "never", 3),
+        ("yes", "good", "often", 4),
+        ("yes", "good", "never", 6),
+        ("no", "bad", "often", 3),
+        ("no", "bad", "never", 1),
+        ("no", "good", "often", 3),
+        ("no", "good", "never", 15),
     ]
     for _ in range(times)
 )
@@ -61,7 +66,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     data = sp.Dataset.read(folder / "table.csv")
     sp.fit(data, {"lung": ["smoker"], "cough": ["lung"]}).save(folder / "net.json")
     return {path.name: path.read_bytes() for path in folder.iterdir()} | {
-        "net.bif": BIF.encode(), "sets.jkl": JKL.encode()}
+        "net.bif": BIF.encode(),
+        "sets.jkl": JKL.encode(),
+    }
 
 
 @pytest.fixture
@@ -103,7 +110,10 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "missing cells": ({"bad.csv": "a,b\n1,x\n,y\n2,x\n"}, LEARN, ("'a' 1", "row 2", "--missing drop")),
     "all rows missing": ({"bad.csv": "a,b\n1,\n,y\n"}, [*LEARN, "--missing", "drop"], ("every row",)),
     "missing in numbers as a level": (
-        {"bad.csv": "a,b\n1.5,x\n,y\n2.5,x\n"}, [*LEARN, "--missing", "level"], ("'a'", "row 2")),
+        {"bad.csv": "a,b\n1.5,x\n,y\n2.5,x\n"},
+        [*LEARN, "--missing", "level"],
+        ("'a'", "row 2"),
+    ),
     "missing: no such word": ({}, [*TAKES, "--missing", "ignore"], ("ignore", "drop")),
     "continuous column": ({"bad.csv": "a,b\n1.5,x\n2.25,y\n"}, LEARN, ("'a'", "continuous", "bdeu", "--kinds")),
     "date column": ({"bad.csv": "a,b\n2020-01-01,x\n2020-01-02,y\n"}, LEARN, ("'a'", "dates")),
@@ -119,7 +129,10 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "kinds: absent column": ({"k.yaml": "colour: categorical\n"}, KINDS, ("'colour'",)),
     "kinds: no such kind": ({"k.yaml": "lung: nominal\n"}, KINDS, ("k.yaml", "'lung'", "'nominal'")),
     "kinds: level not declared": (
-        {"k.yaml": "lung: {kind: ordinal, levels: [good, fair]}\n"}, KINDS, ("'lung'", "row 1", "'bad'")),
+        {"k.yaml": "lung: {kind: ordinal, levels: [good, fair]}\n"},
+        KINDS,
+        ("'lung'", "row 1", "'bad'"),
+    ),
     "kinds: not YAML": ({"k.yaml": "lung: [good\n"}, KINDS, ("k.yaml", "YAML")),
     "kinds: text as continuous": ({"k.yaml": "lung: continuous\n"}, KINDS, ("'lung'", "'bad'")),
     # choices
@@ -155,22 +168,31 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "n-jobs not a number": ({}, [*TAKES, "--jobs", "all"], ("--n-jobs", "'all'")),
     "too many variables for dp": ({"bad.csv": wide(40)}, [*LEARN, "--search", "dp"], ("40", "--search tabu")),
     "too much memory": (
-        {"bad.csv": wide(60)}, ["families", "bad.csv", "--max-parents", "20"], ("GiB", "--max-parents")),
+        {"bad.csv": wide(60)},
+        ["families", "bad.csv", "--max-parents", "20"],
+        ("GiB", "--max-parents"),
+    ),
     "no such list": ({}, ["list", "scoers"], ("'scoers'", "scores")),
     # constraints
     "required and forbidden": (
-        {}, [*TAKES, "--required", "lung->cough", "--forbidden", "lung->cough"], ("'lung' -> 'cough'",)),
-    "required cycle": (
-        {}, [*TAKES, "--required", "lung->cough", "--required", "cough->lung"], ("'lung'", "'cough'")),
+        {},
+        [*TAKES, "--required", "lung->cough", "--forbidden", "lung->cough"],
+        ("'lung' -> 'cough'",),
+    ),
+    "required cycle": ({}, [*TAKES, "--required", "lung->cough", "--required", "cough->lung"], ("'lung'", "'cough'")),
     "against the tiers": (
-        {"t.yaml": "[[lung], [cough]]"}, [*TAKES, "--tiers", "t.yaml", "--required", "cough->lung"],
-        ("'cough' -> 'lung'",)),
+        {"t.yaml": "[[lung], [cough]]"},
+        [*TAKES, "--tiers", "t.yaml", "--required", "cough->lung"],
+        ("'cough' -> 'lung'",),
+    ),
     "two tiers": ({"t.yaml": "[[lung], [lung]]"}, [*TAKES, "--tiers", "t.yaml"], ("'lung'",)),
     "tiers not lists": ({"t.yaml": "lung"}, [*TAKES, "--tiers", "t.yaml"], ("t.yaml", "list")),
     "tiers not there": ({}, [*TAKES, "--tiers", "absent.yaml"], ("absent.yaml",)),
     "more required than allowed": (
-        {}, [*TAKES, "--max-parents", "1", "--required", "lung->cough", "--required", "smoker->cough"],
-        ("'cough'", "2")),
+        {},
+        [*TAKES, "--max-parents", "1", "--required", "lung->cough", "--required", "smoker->cough"],
+        ("'cough'", "2"),
+    ),
     "constraint on no column": ({}, [*TAKES, "--forbidden", "colour->lung"], ("'colour'",)),
     "edge to itself": ({}, [*TAKES, "--required", "lung->lung"], ("'lung'", "itself")),
     "not an edge": ({}, [*TAKES, "--required", "lung"], ("'lung'", "--required")),
@@ -179,7 +201,10 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "constraints file: no pair": ({"c.json": '{"required": ["lung"]}'}, LIMITS, ("'lung'",)),
     "constraints file: damaged": ({"c.json": '{"required": ['}, LIMITS, ("c.json",)),
     "no listed set meets the constraints": (
-        {"bad.jkl": changed(JKL, "b 2\n-4.5 0\n-4.0 1 a", "b 1\n-4.5 0")}, [*SOLVE, "--required", "a->b"], ("'b'",)),
+        {"bad.jkl": changed(JKL, "b 2\n-4.5 0\n-4.0 1 a", "b 1\n-4.5 0")},
+        [*SOLVE, "--required", "a->b"],
+        ("'b'",),
+    ),
     # families
     "no such child": ({}, ["score", "table.csv", "--child", "colour"], ("'colour'",)),
     "no such parent": ({}, ["score", "table.csv", "--child", "lung", "--parents", "colour"], ("'colour'",)),
@@ -189,9 +214,14 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "network of another table": ({}, ["score", "table.csv", "net.bif"], ("table",)),
     "cycle in the graph given": (
         {"g.json": '{"parents": {"smoker": ["lung"], "lung": ["smoker"], "cough": []}}'},
-        ["score", "table.csv", "g.json"], ("'smoker'", "'lung'", "circle")),
+        ["score", "table.csv", "g.json"],
+        ("'smoker'", "'lung'", "circle"),
+    ),
     "graph with odd parents": (
-        {"g.json": '{"parents": {"lung": 3}}'}, ["score", "table.csv", "g.json"], ("g.json", "'lung'")),
+        {"g.json": '{"parents": {"lung": 3}}'},
+        ["score", "table.csv", "g.json"],
+        ("g.json", "'lung'"),
+    ),
     # jkl
     "jkl: not there": ({}, SOLVE, ("bad.jkl",)),
     "jkl: empty": ({"bad.jkl": ""}, SOLVE, ("bad.jkl", "number of variables")),
@@ -207,42 +237,47 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "jkl: no sets": ({"bad.jkl": "1\na 0\n"}, SOLVE, ("bad.jkl", "'a'")),
     "jkl: no variables": ({"bad.jkl": "0\n"}, SOLVE, ("bad.jkl",)),
     "jkl: only cycles": ({"bad.jkl": "2\na 1\n-1 1 b\nb 1\n-1 1 a\n"}, SOLVE, ("cycle",)),
-    "jkl: only cycles, climbing": (
-        {"bad.jkl": "2\na 1\n-1 1 b\nb 1\n-1 1 a\n"}, [*SOLVE, "--method", "hc"], ("'a'",)),
+    "jkl: only cycles, climbing": ({"bad.jkl": "2\na 1\n-1 1 b\nb 1\n-1 1 a\n"}, [*SOLVE, "--method", "hc"], ("'a'",)),
     "jkl: damaged gzip": ({"bad.jkl": gzip.compress(JKL.encode())[:-9]}, SOLVE, ("bad.jkl", "gzip")),
     "solve: no such method": ({}, ["solve", "sets.jkl", "--method", "magic"], ("'magic'",)),
     # networks
     "bif: cut short": ({"bad.bif": BIF[:200]}, CONVERT, ("bad.bif",)),
     "bif: circle": (
         {"bad.bif": changed(BIF, "( a ) {\n  table 0.4, 0.6;", "( a | b ) {\n  (u) 0.4, 0.6;\n  (v) 0.5, 0.5;")},
-        CONVERT, ("bad.bif", "a -> b -> a")),
+        CONVERT,
+        ("bad.bif", "a -> b -> a"),
+    ),
     "bif: too few numbers": ({"bad.bif": changed(BIF, "table 0.4, 0.6", "table 0.4")}, CONVERT, ("bad.bif",)),
     "bif: negative": ({"bad.bif": changed(BIF, "0.4, 0.6", "-0.4, 1.4")}, CONVERT, ("bad.bif", "-0.4")),
     "bif: not a number": ({"bad.bif": changed(BIF, "0.4, 0.6", "nan, 0.6")}, CONVERT, ("bad.bif",)),
     "bif: wrong number of levels": ({"bad.bif": changed(BIF, "[ 2 ] { x", "[ 3 ] { x")}, CONVERT, ("bad.bif",)),
     "bif: unknown parent": ({"bad.bif": changed(BIF, "( b | a )", "( b | c )")}, CONVERT, ("bad.bif", "'c'")),
     "json: newer": (
-        {"bad.json": '{"format": "spinney-network", "version": 99}'}, ["sample", "bad.json"], ("bad.json", "99")),
+        {"bad.json": '{"format": "spinney-network", "version": 99}'},
+        ["sample", "bad.json"],
+        ("bad.json", "99"),
+    ),
     "json: not JSON": ({"bad.json": "a network"}, ["sample", "bad.json"], ("bad.json",)),
     "json: another's": ({"bad.json": "{}"}, ["sample", "bad.json"], ("bad.json",)),
     "json: entries missing": (
-        {"bad.json": '{"format": "spinney-network", "version": 1}'}, ["sample", "bad.json"], ("bad.json", "columns")),
+        {"bad.json": '{"format": "spinney-network", "version": 1}'},
+        ["sample", "bad.json"],
+        ("bad.json", "columns"),
+    ),
     "network: not there": ({}, ["sample", "absent.json"], ("absent.json",)),
     "network: unreadable suffix": ({}, ["convert", "net.dot", "net.json"], ("net.dot", ".bif")),
     "compare: other variables": ({}, ["compare", "net.json", "net.bif"], ("'cough'",)),
     # prediction and sampling
-    "level never seen": (
-        {"new.csv": "smoker,lung\nsometimes,bad\n"}, PREDICT,
-        ("'smoker'", "row 1", "'sometimes'")),
-    "column of the blanket absent": (
-        {"new.csv": "cough\noften\n"}, PREDICT, ("'smoker'",)),
-    "no column of the blanket": (
-        {"new.csv": "colour\nred\n"}, PREDICT, ("colour",)),
-    "missing cell to predict from": (
-        {"new.csv": "smoker,cough\n,often\n"}, PREDICT, ("'smoker'", "row 1")),
+    "level never seen": ({"new.csv": "smoker,lung\nsometimes,bad\n"}, PREDICT, ("'smoker'", "row 1", "'sometimes'")),
+    "column of the blanket absent": ({"new.csv": "cough\noften\n"}, PREDICT, ("'smoker'",)),
+    "no column of the blanket": ({"new.csv": "colour\nred\n"}, PREDICT, ("colour",)),
+    "missing cell to predict from": ({"new.csv": "smoker,cough\n,often\n"}, PREDICT, ("'smoker'", "row 1")),
     "no such target": ({}, ["predict", "net.json", "table.csv", "--target", "colour"], ("'colour'",)),
     "predict and drop": (
-        {}, ["predict", "net.json", "table.csv", "--target", "lung", "--missing", "drop"], ("--missing drop",)),
+        {},
+        ["predict", "net.json", "table.csv", "--target", "lung", "--missing", "drop"],
+        ("--missing drop",),
+    ),
     "sample of none": ({}, ["sample", "net.json", "-n", "0"], ("0 rows",)),
     "sample of fewer": ({}, ["sample", "net.json", "-n", "-3"], ("-3",)),
     "sample of some": ({}, ["sample", "net.json", "-n", "some"], ("'some'",)),
@@ -314,25 +349,45 @@ CALLS: dict[str, tuple[type[sp.SpinneyError], Act]] = {
     "time_limit text": (sp.ChoiceError, lambda data: sp.learn(data, time_limit="1")),  # type: ignore[arg-type]
     "seed a half": (sp.ChoiceError, lambda data: sp.learn(data, seed=0.5)),  # type: ignore[arg-type]
     "n_jobs zero": (sp.ChoiceError, lambda data: sp.learn(data, n_jobs=0)),
-    "required and forbidden": (sp.ChoiceError, lambda data: sp.learn(
-        data, constraints=sp.Constraints(required=[("lung", "cough")], forbidden=[("lung", "cough")]))),
-    "required circle": (sp.ChoiceError, lambda data: sp.learn(
-        data, constraints=sp.Constraints(required=[("lung", "cough"), ("cough", "lung")]))),
-    "against the tiers": (sp.ChoiceError, lambda data: sp.learn(
-        data, constraints=sp.Constraints(required=[("lung", "cough")], tiers=[["cough"], ["lung"]]))),
+    "required and forbidden": (
+        sp.ChoiceError,
+        lambda data: sp.learn(
+            data, constraints=sp.Constraints(required=[("lung", "cough")], forbidden=[("lung", "cough")])
+        ),
+    ),
+    "required circle": (
+        sp.ChoiceError,
+        lambda data: sp.learn(data, constraints=sp.Constraints(required=[("lung", "cough"), ("cough", "lung")])),
+    ),
+    "against the tiers": (
+        sp.ChoiceError,
+        lambda data: sp.learn(
+            data, constraints=sp.Constraints(required=[("lung", "cough")], tiers=[["cough"], ["lung"]])
+        ),
+    ),
     "edge that is none": (sp.ChoiceError, lambda data: sp.Constraints(required=["ab"])),  # type: ignore[list-item]
     "candidates unknown": (sp.ChoiceError, lambda data: sp.learn(data, candidates={"lung": ["colour"]})),
-    "start with a circle": (sp.ChoiceError, lambda data: sp.learn(
-        data, search="hc", start={"lung": ["cough"], "cough": ["lung"]})),
-    "start against the constraints": (sp.ChoiceError, lambda data: sp.learn(
-        data, search="hc", start={"lung": ["cough"]}, constraints=sp.Constraints(forbidden=[("cough", "lung")]))),
+    "start with a circle": (
+        sp.ChoiceError,
+        lambda data: sp.learn(data, search="hc", start={"lung": ["cough"], "cough": ["lung"]}),
+    ),
+    "start against the constraints": (
+        sp.ChoiceError,
+        lambda data: sp.learn(
+            data, search="hc", start={"lung": ["cough"]}, constraints=sp.Constraints(forbidden=[("cough", "lung")])
+        ),
+    ),
     "search in a table": (sp.ChoiceError, lambda data: sp.search(data)),  # type: ignore[arg-type]
     "sets of nobody": (sp.ChoiceError, lambda data: sp.score_parent_sets(data).of("colour")),
     "predict an unknown target": (sp.ChoiceError, lambda data: NETWORK("net.json").predict(data, "colour")),
-    "predict from a level never seen": (sp.DataError, lambda data: NETWORK("net.json").predict(
-        {"smoker": ["sometimes"], "cough": ["often"]}, "lung")),
-    "predict without a column": (sp.SpinneyError, lambda data: NETWORK("net.json").predict(
-        {"cough": ["often"]}, "lung")),
+    "predict from a level never seen": (
+        sp.DataError,
+        lambda data: NETWORK("net.json").predict({"smoker": ["sometimes"], "cough": ["often"]}, "lung"),
+    ),
+    "predict without a column": (
+        sp.SpinneyError,
+        lambda data: NETWORK("net.json").predict({"cough": ["often"]}, "lung"),
+    ),
     "log_prob without a column": (sp.SpinneyError, lambda data: NETWORK("net.json").log_prob({"cough": ["often"]})),
     "sample negative": (sp.ChoiceError, lambda data: NETWORK("net.json").sample(-1)),
     "load a BIF": (sp.ChoiceError, lambda data: sp.Network.load("net.bif")),

@@ -20,10 +20,47 @@ OUR_OWN = {"uniform", "auto", "exact"}  # no publication stands behind these
 
 # What other people's scripts rely on. A name that goes, or changes its meaning, is a new major version.
 PUBLIC = [
-    "AIC", "BD", "BDe", "BDeu", "BDs", "BIC", "CPDAG", "Categorical", "ChoiceError", "Comparison", "Constraints",
-    "Continuous", "DAG", "DataError", "Dataset", "FNML", "FileFormatError", "Found", "K2", "LL", "LimitError", "MDL",
-    "MIT", "Network", "Ordinal", "ParentSets", "Plan", "QNML", "Result", "SpinneyError", "__version__", "compare",
-    "fit", "learn", "local_score", "local_scores", "score", "score_parent_sets", "search",
+    "AIC",
+    "BD",
+    "BDe",
+    "BDeu",
+    "BDs",
+    "BIC",
+    "CPDAG",
+    "Categorical",
+    "ChoiceError",
+    "Comparison",
+    "Constraints",
+    "Continuous",
+    "DAG",
+    "DataError",
+    "Dataset",
+    "FNML",
+    "FileFormatError",
+    "Found",
+    "K2",
+    "LL",
+    "LimitError",
+    "MDL",
+    "MIT",
+    "Network",
+    "Ordinal",
+    "ParentSets",
+    "Plan",
+    "QNML",
+    "Result",
+    "SpinneyError",
+    "__version__",
+    "compare",
+    "find",
+    "find",
+    "fit",
+    "learn",
+    "local_score",
+    "local_scores",
+    "score",
+    "score_parent_sets",
+    "search",
 ]
 
 
@@ -80,8 +117,11 @@ def test_a_prior_is_the_same_as_text_and_as_a_choice(name: str, data: sp.Dataset
 def test_a_search_is_the_same_as_text_as_a_choice_and_with_keywords(name: str, data: sp.Dataset) -> None:
     options = {o.name: o.default for o in SEARCHES[name].options}
     text = f"{name}({', '.join(f'{option}={value}' for option, value in options.items())})" if options else name
-    found = [sp.learn(data, search=text).found, sp.learn(data, search=choose_search(name)).found,
-             sp.learn(data, search=name, **options).found]
+    found = [
+        sp.learn(data, search=text).found,
+        sp.learn(data, search=choose_search(name)).found,
+        sp.learn(data, search=name, **options).found,
+    ]
     assert found[0].parents == found[1].parents == found[2].parents
     assert found[0].method == found[1].method == found[2].method
 

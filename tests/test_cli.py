@@ -113,11 +113,15 @@ def test_constraints_by_option_by_file_and_by_object_are_the_same(said: Any, dat
     (folder / "c.json").write_text('{"tiers": [["cough"], ["lung", "smoker"]]}')
     (folder / "t.yaml").write_text("- [cough]\n- [lung, smoker]\n")
     edges = ["--required", "smoker -> place, or street", "--forbidden", "lung->cough"]
-    made = sp.Constraints(required=[("smoker", NAMES[3])], forbidden=[("lung", "cough")],
-                          tiers=[["cough"], ["lung", "smoker"]])
+    made = sp.Constraints(
+        required=[("smoker", NAMES[3])], forbidden=[("lung", "cough")], tiers=[["cough"], ["lung", "smoker"]]
+    )
     wanted = sp.learn(data, constraints=made)
-    for given in (["--constraints", "c.yaml", "--tiers", "t.yaml"], ["--constraints", "c.json", *edges],
-                  ["--tiers", "t.yaml", *edges]):
+    for given in (
+        ["--constraints", "c.yaml", "--tiers", "t.yaml"],
+        ["--constraints", "c.json", *edges],
+        ["--tiers", "t.yaml", *edges],
+    ):
         answer = strict(said("learn", "table.csv", "--json", *given))
         assert answer["score"] == wanted.found.score
         assert answer["plan"]["constraints"] == made.as_dict()
@@ -307,14 +311,21 @@ def test_version_and_help(said: Any) -> None:
         assert "--json" in said(name, "--help")
 
 
-@pytest.mark.parametrize(("raised", "code", "words"), [
-    (RuntimeError("odd"), 70, "fault of spinney itself (RuntimeError: odd)"),
-    (MemoryError(), 2, "not enough memory"),
-    (KeyboardInterrupt(), 130, "interrupted"),
-    (sp.DataError("one\nsentence"), 2, "spinney: one sentence\n"),
-])
+@pytest.mark.parametrize(
+    ("raised", "code", "words"),
+    [
+        (RuntimeError("odd"), 70, "fault of spinney itself (RuntimeError: odd)"),
+        (MemoryError(), 2, "not enough memory"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (sp.DataError("one\nsentence"), 2, "spinney: one sentence\n"),
+    ],
+)
 def test_whatever_goes_wrong_is_one_sentence(
-    raised: BaseException, code: int, words: str, folder: Path, monkeypatch: pytest.MonkeyPatch,
+    raised: BaseException,
+    code: int,
+    words: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     def fail(*_: Any, **__: Any) -> None:

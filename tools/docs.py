@@ -71,8 +71,9 @@ def scores() -> str:
     for s in SCORES.values():
         kinds = [_tick(kind in s.kinds) for kind in KINDS]
         rows.append((f"`{s.name}`", f"`sp.{s.label}`", *kinds, _tick(s.equivalent), _tick(s.bayesian)))
-    return "\n".join([HEAD.format("src/spinney/catalog.py"), SCORES_TEXT, _table(rows), "",
-                      *(_section(s) for s in SCORES.values())])
+    return "\n".join(
+        [HEAD.format("src/spinney/catalog.py"), SCORES_TEXT, _table(rows), "", *(_section(s) for s in SCORES.values())]
+    )
 
 
 def searches() -> str:
@@ -81,16 +82,31 @@ def searches() -> str:
     for s in SEARCHES.values():
         if s.name != "auto":
             rows.append((f"`{s.name}`", _tick(s.exact), "parent sets" if s.needs_sets else "parent sets, or the data"))
-    return "\n".join([HEAD.format("src/spinney/catalog.py"), SEARCHES_TEXT, _table(rows), "",
-                      *(_section(s) for s in SEARCHES.values()), PRIORS_TEXT, *(_section(p) for p in PRIORS.values())])
+    return "\n".join(
+        [
+            HEAD.format("src/spinney/catalog.py"),
+            SEARCHES_TEXT,
+            _table(rows),
+            "",
+            *(_section(s) for s in SEARCHES.values()),
+            PRIORS_TEXT,
+            *(_section(p) for p in PRIORS.values()),
+        ]
+    )
 
 
 def cli() -> str:
     """Every command with its arguments and options."""
     group: Any = typer.main.get_command(app)
     rows = [(f"[`spinney {name}`](#spinney-{name})", _sentence(group.commands[name].help)) for name in COMMANDS]
-    lines = [HEAD.format("the help texts in src/spinney/cli"), "# The command line\n", f"{group.help}\n",
-             _table([("command", "does"), *rows]), "", CLI_TEXT]
+    lines = [
+        HEAD.format("the help texts in src/spinney/cli"),
+        "# The command line\n",
+        f"{group.help}\n",
+        _table([("command", "does"), *rows]),
+        "",
+        CLI_TEXT,
+    ]
     for name in COMMANDS:
         lines += _command(name, group.commands[name])
     return "\n".join(lines)
@@ -100,9 +116,11 @@ def _command(name: str, command: Any) -> list[str]:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
     usage = " ".join(["spinney", name, "[OPTIONS]", *(p.metavar for p in arguments)])
-    rows = [("argument or option", "meaning", "default"),
-            *((f"`{p.metavar.strip('[]')}`", p.help, "") for p in arguments),
-            *((_names(p), p.help, _default(p)) for p in options)]
+    rows = [
+        ("argument or option", "meaning", "default"),
+        *((f"`{p.metavar.strip('[]')}`", p.help, "") for p in arguments),
+        *((_names(p), p.help, _default(p)) for p in options),
+    ]
     return [f"## spinney {name}\n", f"{_sentence(command.help)}\n", f"    {usage}\n", _table(rows), ""]
 
 
@@ -154,8 +172,11 @@ def main(arguments: list[str]) -> int:
             DOCS.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8")
     if arguments == ["--check"] and stale:
-        print(f"docs: {', '.join(stale)} in docs/ are not what the catalog and the commands say; "
-              "run python tools/docs.py and commit", file=sys.stderr)
+        print(
+            f"docs: {', '.join(stale)} in docs/ are not what the catalog and the commands say; "
+            "run python tools/docs.py and commit",
+            file=sys.stderr,
+        )
         return 1
     return 0
 

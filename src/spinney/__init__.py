@@ -9,7 +9,7 @@ from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError, FileFormatError, LimitError, SpinneyError
 from spinney.graph import CPDAG, DAG
 from spinney.kinds import Categorical, Continuous, Ordinal
-from spinney.learn import Result, fit, learn, local_score, local_scores, score
+from spinney.learn import Result, find, fit, learn, local_score, local_scores, score
 from spinney.network import Network
 from spinney.parent_sets import ParentSets, score_parent_sets
 from spinney.plan import Plan
@@ -30,8 +30,44 @@ QNML = catalog.maker(catalog.SCORES["qnml"])
 MIT = catalog.maker(catalog.SCORES["mit"])
 
 __all__ = [
-    "AIC", "BD", "BIC", "CPDAG", "DAG", "FNML", "K2", "LL", "MDL", "MIT", "QNML",
-    "BDe", "BDeu", "BDs", "Categorical", "ChoiceError", "Comparison", "Constraints", "Continuous", "DataError", "Dataset",
-    "FileFormatError", "Found", "LimitError", "Network", "Ordinal", "ParentSets", "Plan", "Result", "SpinneyError",
-    "__version__", "compare", "fit", "learn", "local_score", "local_scores", "score", "score_parent_sets", "search",
+    "AIC",
+    "BD",
+    "BIC",
+    "CPDAG",
+    "DAG",
+    "FNML",
+    "K2",
+    "LL",
+    "MDL",
+    "MIT",
+    "QNML",
+    "BDe",
+    "BDeu",
+    "BDs",
+    "Categorical",
+    "ChoiceError",
+    "Comparison",
+    "Constraints",
+    "Continuous",
+    "DataError",
+    "Dataset",
+    "FileFormatError",
+    "Found",
+    "LimitError",
+    "Network",
+    "Ordinal",
+    "ParentSets",
+    "Plan",
+    "Result",
+    "SpinneyError",
+    "__version__",
+    "compare",
+    "find",
+    "fit",
+    "learn",
+    "local_score",
+    "local_scores",
+    "score",
+    "score_parent_sets",
+    "search",
 ]

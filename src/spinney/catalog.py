@@ -36,6 +36,7 @@ class Option:
         if number is None or (self.kind == "integer" and number != int(number)):
             raise ChoiceError(f"{where}: option {self.name} must be {self._wanted()}, not {value!r}")
         inside = self.low < number < self.high if self.open else self.low <= number <= self.high
+        inside = inside and (number == 0 or 1e-100 < abs(number) < 1e100)  # beyond, sums of scores are no numbers
         if not inside:
             raise ChoiceError(f"{where}: option {self.name} must be {self._wanted()}, not {value!r}")
         return int(number) if self.kind == "integer" else number
@@ -97,7 +98,7 @@ class Choice:
     def __str__(self) -> str:
         if not self.values:
             return self.name
-        return f"{self.name}({', '.join(f'{name}={value}' for name, value in self.values.items())})"
+        return f"{self.name}({', '.join(f'{name}={_shown(value)}' for name, value in self.values.items())})"
 
     __repr__ = __str__
 
@@ -107,47 +108,123 @@ class Choice:
 
 _ESS = Option("ess", 1.0, "equivalent sample size; larger is smoother and denser", low=0)
 
-_SZPANKOWSKI = Option("szpankowski", 0, "rows from which Szpankowski's approximation stands for the exact regret (bnlearn: 1000); "
-                      "0 is never", kind="integer", low=0, open=False)
+_SZPANKOWSKI = Option(
+    "szpankowski",
+    0,
+    "rows from which Szpankowski's approximation stands for the exact regret (bnlearn: 1000); 0 is never",
+    kind="integer",
+    low=0,
+    open=False,
+)
 
 _SCORES = (
     Score("ll", "log-likelihood; always prefers more parents", "Carvalho (2009)", label="LL", equivalent=True),
     Score("aic", "log-likelihood less one per free parameter", "Akaike (1974)", label="AIC", equivalent=True),
     Score("bic", "log-likelihood less (log N)/2 per free parameter", "Schwarz (1978)", label="BIC", equivalent=True),
-    Score("mdl", "minimum description length: the same number as bic", "Lam and Bacchus (1994)", label="MDL",
-          equivalent=True, same_as="bic"),
-    Score("k2", "Bayesian Dirichlet with every pseudo-count 1", "Cooper and Herskovits (1992)", label="K2", bayesian=True),
-    Score("bd", "Bayesian Dirichlet with one pseudo-count for every cell", "Heckerman, Geiger and Chickering (1995)",
-          (Option("alpha", 0.5, "pseudo-count of every cell", low=0),), label="BD", bayesian=True),
-    Score("bde", "Bayesian Dirichlet with pseudo-counts from a prior network",
-          "Heckerman, Geiger and Chickering (1995)",
-          (Option("network", None, "the prior: a discrete Network, or a file that holds one", kind="network"), _ESS),
-          label="BDe", equivalent=True, bayesian=True),
-    Score("bdeu", "Bayesian Dirichlet, equivalent, uniform", "Buntine (1991); Heckerman, Geiger and Chickering (1995)",
-          (_ESS,), label="BDeu", equivalent=True, bayesian=True),
-    Score("bds", "BDeu spread over the parent configurations that occur", "Scutari (2016)", (_ESS,), label="BDs", bayesian=True),
-    Score("fnml", "factorised normalised maximum likelihood", "Silander, Roos, Kontkanen and Myllymäki (2008)",
-          (_SZPANKOWSKI,), label="FNML"),
-    Score("qnml", "quotient normalised maximum likelihood", "Silander, Leppä-aho, Jääsaari and Roos (2018)",
-          (_SZPANKOWSKI,), label="QNML", equivalent=True),
-    Score("mit", "mutual information tests: 2 N I(child; parents) less chi-square quantiles", "de Campos (2006)",
-          (Option("alpha", 0.99, "confidence of each test", low=0, high=1),), label="MIT"),
+    Score(
+        "mdl",
+        "minimum description length: the same number as bic",
+        "Lam and Bacchus (1994)",
+        label="MDL",
+        equivalent=True,
+        same_as="bic",
+    ),
+    Score(
+        "k2", "Bayesian Dirichlet with every pseudo-count 1", "Cooper and Herskovits (1992)", label="K2", bayesian=True
+    ),
+    Score(
+        "bd",
+        "Bayesian Dirichlet with one pseudo-count for every cell",
+        "Heckerman, Geiger and Chickering (1995)",
+        (Option("alpha", 0.5, "pseudo-count of every cell", low=0),),
+        label="BD",
+        bayesian=True,
+    ),
+    Score(
+        "bde",
+        "Bayesian Dirichlet with pseudo-counts from a prior network",
+        "Heckerman, Geiger and Chickering (1995)",
+        (Option("network", None, "the prior: a discrete Network, or a file that holds one", kind="network"), _ESS),
+        label="BDe",
+        equivalent=True,
+        bayesian=True,
+    ),
+    Score(
+        "bdeu",
+        "Bayesian Dirichlet, equivalent, uniform",
+        "Buntine (1991); Heckerman, Geiger and Chickering (1995)",
+        (_ESS,),
+        label="BDeu",
+        equivalent=True,
+        bayesian=True,
+    ),
+    Score(
+        "bds",
+        "BDeu spread over the parent configurations that occur",
+        "Scutari (2016)",
+        (_ESS,),
+        label="BDs",
+        bayesian=True,
+    ),
+    Score(
+        "fnml",
+        "factorised normalised maximum likelihood",
+        "Silander, Roos, Kontkanen and Myllymäki (2008)",
+        (_SZPANKOWSKI,),
+        label="FNML",
+    ),
+    Score(
+        "qnml",
+        "quotient normalised maximum likelihood",
+        "Silander, Leppä-aho, Jääsaari and Roos (2018)",
+        (_SZPANKOWSKI,),
+        label="QNML",
+        equivalent=True,
+    ),
+    Score(
+        "mit",
+        "mutual information tests: 2 N I(child; parents) less chi-square quantiles",
+        "de Campos (2006)",
+        (Option("alpha", 0.99, "confidence of each test", low=0, high=1),),
+        label="MIT",
+    ),
 )
 
 _PRIORS = (
     Entry("uniform", "no preference among parent sets"),
     Entry("sizes", "the same mass to every number of parents: 1 / C(n-1, |P|)", "Friedman and Koller (2003)"),
-    Entry("binomial", "every other variable is a parent with probability r/(n-1)", "Andrews, Ramsey and Cooper (2018)",
-          (Option("r", 1.0, "expected number of parents", low=0),)),
-    Entry("ebic", "exp(-gamma log n) per free parameter", "Chen and Chen (2008)",
-          (Option("gamma", 0.5, "strength", low=0, open=False),)),
-    Entry("kappa", "k per free parameter", "Chickering, Heckerman and Meek (1997)",
-          (Option("k", 0.5, "factor per free parameter; 1 is uniform", low=0, high=1, open=False),)),
+    Entry(
+        "binomial",
+        "every other variable is a parent with probability r/(n-1)",
+        "Andrews, Ramsey and Cooper (2018)",
+        (Option("r", 1.0, "expected number of parents", low=0),),
+    ),
+    Entry(
+        "ebic",
+        "exp(-gamma log n) per free parameter",
+        "Chen and Chen (2008)",
+        (Option("gamma", 0.5, "strength", low=0, open=False),),
+    ),
+    Entry(
+        "kappa",
+        "k per free parameter",
+        "Chickering, Heckerman and Meek (1997)",
+        (Option("k", 0.5, "factor per free parameter; 1 is uniform", low=0, high=1, open=False),),
+    ),
 )
 
 _GREEDY = (
-    Option("restarts", 60, "how often the DAG is shaken and climbed again; 0 is one plain climb", kind="integer", low=0, open=False),
-    Option("shake", 4, "covered edges turned in each walk through the equivalence class", kind="integer", low=0, open=False),
+    Option(
+        "restarts",
+        20,
+        "shakes in a row without a better DAG before the search ends; 0 is one plain climb",
+        kind="integer",
+        low=0,
+        open=False,
+    ),
+    Option(
+        "shake", 4, "covered edges turned in each walk through the equivalence class", kind="integer", low=0, open=False
+    ),
 )
 _TABU = (
     Option("length", 30, "how many past DAGs may not be visited again", kind="integer", low=1, open=False),
@@ -157,13 +234,28 @@ _TABU = (
 _SEARCHES = (
     Search("auto", "exact (dp) where the table is small enough for it, else tabu", room="automatic"),
     Search("exact", "the best DAG over the scored parent sets, proven", room="exact", needs_sets=True, exact=True),
-    Search("dp", "exact, by dynamic programming over all subsets of variables (up to about 28)",
-           "Silander and Myllymäki (2006)", room="exact", needs_sets=True, exact=True),
-    Search("hc", "hill climbing: add, remove or turn one edge at a time; with walks through the equivalence class and shakes",
-           "Heckerman, Geiger and Chickering (1995); Castelo and Kočka (2003)", _GREEDY,
-           room="greedy"),
-    Search("tabu", "as hc, and every climb walks on over equal and worse DAGs", "Glover (1989); Bouckaert (1995)",
-           (*_TABU, *_GREEDY), room="greedy"),
+    Search(
+        "dp",
+        "exact, by dynamic programming over all subsets of variables (up to about 28)",
+        "Silander and Myllymäki (2006)",
+        room="exact",
+        needs_sets=True,
+        exact=True,
+    ),
+    Search(
+        "hc",
+        "hill climbing: add, remove or turn one edge at a time; with walks through the equivalence class and shakes",
+        "Heckerman, Geiger and Chickering (1995); Castelo and Kočka (2003)",
+        _GREEDY,
+        room="greedy",
+    ),
+    Search(
+        "tabu",
+        "as hc, and every climb walks on over equal and worse DAGs",
+        "Glover (1989); Bouckaert (1995)",
+        (*_TABU, *_GREEDY),
+        room="greedy",
+    ),
 )
 
 SCORES: dict[str, Score] = {row.name: row for row in _SCORES}
@@ -239,7 +331,8 @@ def maker(entry: Score) -> Callable[..., Choice]:
     make.__name__ = make.__qualname__ = entry.label
     make.__doc__ = f"{entry.help} ({entry.source})."
     make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(o.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=o.default) for o in entry.options])
+        [inspect.Parameter(o.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=o.default) for o in entry.options]
+    )
     return make
 
 
@@ -247,6 +340,11 @@ def _known(entry: Entry) -> str:
     if not entry.options:
         return "; it has none"
     return f"; it has {', '.join(f'{o.name} ({o.help})' for o in entry.options)}"
+
+
+def _shown(value: Any) -> str:
+    """Text that reads back; a prior network that came as an object stands as its name for people."""
+    return str(value) if isinstance(value, (int, float, str)) else f"<{type(value).__name__}>"
 
 
 def _number(value: Any) -> float | None:

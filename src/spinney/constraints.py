@@ -34,8 +34,9 @@ class Constraints:
     def __post_init__(self) -> None:
         for word in ("required", "forbidden"):
             object.__setattr__(self, word, tuple(_edge(edge, word) for edge in _many(getattr(self, word), word)))
-        object.__setattr__(self, "tiers", tuple(tuple(str(n) for n in _many(tier, "tiers"))
-                                                for tier in _many(self.tiers, "tiers")))
+        object.__setattr__(
+            self, "tiers", tuple(tuple(str(n) for n in _many(tier, "tiers")) for tier in _many(self.tiers, "tiers"))
+        )
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Constraints:
@@ -44,62 +45,90 @@ class Constraints:
             text = Path(path).read_text("utf-8")
             content = json.loads(text) if str(path).endswith(".json") else _yaml(text)
         except (OSError, ValueError, yaml.YAMLError) as error:
-            raise FileFormatError(f"{path}: cannot be read as constraints ({_first_line(error)}); give JSON or YAML") from None
+            raise FileFormatError(
+                f"{path}: cannot be read as constraints ({_first_line(error)}); give JSON or YAML"
+            ) from None
         if not isinstance(content, dict) or not set(content) <= {"required", "forbidden", "tiers", "max_parents"}:
-            raise FileFormatError(f"{path}: constraints have the words required, forbidden, tiers, max_parents and no others")
+            raise FileFormatError(
+                f"{path}: constraints have the words required, forbidden, tiers, max_parents and no others"
+            )
         return cls(**content)
 
     def as_dict(self) -> dict[str, Any]:
         limit = dict(self.max_parents) if isinstance(self.max_parents, Mapping) else self.max_parents
-        return {"required": [list(e) for e in self.required], "forbidden": [list(e) for e in self.forbidden],
-                "tiers": [list(t) for t in self.tiers], "max_parents": limit}
+        return {
+            "required": [list(e) for e in self.required],
+            "forbidden": [list(e) for e in self.forbidden],
+            "tiers": [list(t) for t in self.tiers],
+            "max_parents": limit,
+        }
 
-    def allowed(self, names: Iterable[str], max_parents: int | None = None,
-                candidates: Mapping[str, Iterable[str]] | None = None) -> Allowed:
+    def allowed(
+        self,
+        names: Iterable[str],
+        max_parents: int | None = None,
+        candidates: Mapping[str, Iterable[str]] | None = None,
+    ) -> Allowed:
         """Resolved for these columns; contradictions are refused here, before any search."""
         order = tuple(sorted(names))
         known = set(order)
         self._check_names(known)
         possible = _candidates(order, known, candidates)
         tier = {name: i for i, names_of in enumerate(self.tiers) for name in names_of}
-        for child in order:
-            barred = {a for a, b in self.forbidden if b == child}
-            if child in tier:
-                barred |= {name for name, i in tier.items() if i > tier[child]}
-            possible[child] -= barred
+        for parent, child in self.forbidden:
+            possible[child].discard(parent)
+        for child in tier:
+            possible[child] -= {name for name, i in tier.items() if i > tier[child]}
         required: dict[str, set[str]] = {name: set() for name in order}
         for parent, child in self.required:
             if parent not in possible[child]:
-                why = ("the constraints forbid it" if candidates is None or parent in candidates.get(child, known)
-                       else f"{parent!r} is not among the candidates of {child!r}")
+                why = (
+                    "the constraints forbid it"
+                    if candidates is None or parent in candidates.get(child, known)
+                    else f"{parent!r} is not among the candidates of {child!r}"
+                )
                 raise ChoiceError(f"edge {parent!r} -> {child!r} is required, but {why}; drop one of the two")
             required[child].add(parent)
         try:
             DAG(order, {child: sorted(parents) for child, parents in required.items()})
         except ChoiceError as error:
             raise ChoiceError(f"the required edges cannot all hold: {error}") from None
+        self._check_limits(max_parents)
         limits = {child: self._limit(child, max_parents, len(possible[child])) for child in order}
         for child in order:
             if len(required[child]) > limits[child]:
-                raise ChoiceError(f"column {child!r} has {len(required[child])} required parents but max_parents allows "
-                                  f"{limits[child]}; raise max_parents or drop a required edge")
-        return Allowed(order, {c: tuple(sorted(possible[c])) for c in order},
-                       {c: tuple(sorted(required[c])) for c in order}, limits)
+                raise ChoiceError(
+                    f"column {child!r} has {len(required[child])} required parents but max_parents allows "
+                    f"{limits[child]}; raise max_parents or drop a required edge"
+                )
+        return Allowed(
+            order,
+            {c: tuple(sorted(possible[c])) for c in order},
+            {c: tuple(sorted(required[c])) for c in order},
+            limits,
+        )
 
     def _limit(self, child: str, overall: int | None, possible: int) -> int:
         own = self.max_parents.get(child) if isinstance(self.max_parents, Mapping) else self.max_parents
-        for value in (own, overall):
+        return min(possible, possible if own is None else own, possible if overall is None else overall)
+
+    def _check_limits(self, overall: int | None) -> None:
+        own = self.max_parents.values() if isinstance(self.max_parents, Mapping) else [self.max_parents]
+        for value in (*own, overall):
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
                 raise ChoiceError(f"max_parents must be a whole number of at least 0, not {value!r}")
-        return min([possible, *(v for v in (own, overall) if v is not None)])
 
     def _check_names(self, known: set[str]) -> None:
         limited = self.max_parents if isinstance(self.max_parents, Mapping) else ()
-        named = [n for e in (*self.required, *self.forbidden) for n in e] + [n for t in self.tiers for n in t] + [*limited]
+        named = (
+            [n for e in (*self.required, *self.forbidden) for n in e] + [n for t in self.tiers for n in t] + [*limited]
+        )
         for name in named:
             if name not in known:
-                raise ChoiceError(f"the constraints name column {name!r}, which the table does not have; "
-                                  f"its columns are {_some(sorted(known))}")
+                raise ChoiceError(
+                    f"the constraints name column {name!r}, which the table does not have; "
+                    f"its columns are {_some(sorted(known))}"
+                )
         for parent, child in (*self.required, *self.forbidden):
             if parent == child:
                 raise ChoiceError(f"the constraints have an edge from {parent!r} to itself; remove it")
@@ -123,28 +152,34 @@ class Allowed:
         object.__setattr__(self, "index", {name: i for i, name in enumerate(self.names)})
 
     def numbers(self, lists: Mapping[str, tuple[str, ...]]) -> list[list[int]]:
-        """The same lists as the core wants them: one per variable, numbers in rising order."""
-        return [sorted(self.index[p] for p in lists[name]) for name in self.names]
+        """The same lists as the core wants them: one per variable, numbers in rising order. REQUIRES: sorted names."""
+        return [[self.index[p] for p in lists[name]] for name in self.names]
 
     def limits(self) -> list[int]:
         return [self.most[name] for name in self.names]
 
     def permits(self, child: str, parents: Iterable[str]) -> bool:
         given = set(parents)
-        return (given <= set(self.candidates[child]) and given >= set(self.required[child])
-                and len(given) <= self.most[child])
+        return (
+            given <= set(self.candidates[child])
+            and given >= set(self.required[child])
+            and len(given) <= self.most[child]
+        )
 
 
-def _candidates(order: tuple[str, ...], known: set[str],
-                given: Mapping[str, Iterable[str]] | None) -> dict[str, set[str]]:
+def _candidates(
+    order: tuple[str, ...], known: set[str], given: Mapping[str, Iterable[str]] | None
+) -> dict[str, set[str]]:
     if given is None:
         return {child: known - {child} for child in order}
     if not isinstance(given, Mapping):
         raise ChoiceError("candidates is a dict from a column to the columns that may be its parents")
     for name in (*given, *(p for parents in given.values() for p in parents)):
         if name not in known:
-            raise ChoiceError(f"candidates names column {name!r}, which the table does not have; its columns are "
-                              f"{_some(sorted(known))}")
+            raise ChoiceError(
+                f"candidates names column {name!r}, which the table does not have; its columns are "
+                f"{_some(sorted(known))}"
+            )
     return {child: (set(given[child]) if child in given else set(known)) - {child} for child in order}
 
 

@@ -38,12 +38,110 @@ class Result:
     sets: ParentSets | None = None  # the scored parent sets, where the search used them
 
 
-def learn(data: Dataset, score: str | Choice = "bdeu", prior: str | Choice = "uniform", search: str | Choice = "auto",
-          max_parents: int | None = 3, constraints: Constraints | None = None,
-          candidates: Mapping[str, Iterable[str]] | None = None, time_limit: float | None = None, n_jobs: int = -1,
-          seed: int = 0, progress: Progress = False, start: Parents | None = None, **options: Any) -> Result:
+def learn(
+    data: Dataset,
+    score: str | Choice = "bdeu",
+    prior: str | Choice = "uniform",
+    search: str | Choice = "auto",
+    max_parents: int | None = 3,
+    constraints: Constraints | None = None,
+    candidates: Mapping[str, Iterable[str]] | None = None,
+    time_limit: float | None = None,
+    n_jobs: int = -1,
+    seed: int = 0,
+    progress: Progress = False,
+    start: Parents | None = None,
+    **options: Any,
+) -> Result:
     """Learn a network. Options of the search are keywords; max_parents=None is no limit; Ctrl-C during the search
     returns the best network so far, with result.found.stopped saying so."""
+    graph = _find(
+        data,
+        score,
+        prior,
+        search,
+        max_parents,
+        constraints,
+        candidates,
+        time_limit,
+        n_jobs,
+        seed,
+        progress,
+        start,
+        options,
+    )
+    began = time.perf_counter()
+    plan = Plan(
+        str(choose_score(score)),
+        str(choose_prior(prior)),
+        str(graph.method),
+        max_parents,
+        constraints.as_dict() if constraints else None,
+        {child: sorted(parents) for child, parents in candidates.items()} if candidates else None,
+        seed,
+        __version__,
+    )
+    network = _fitted(data, graph.found.parents, score, prior, plan.as_dict())
+    seconds = {"score": graph.scoring, "search": graph.found.seconds, "fit": time.perf_counter() - began}
+    return Result(network, graph.found, plan, seconds, graph.sets)
+
+
+def find(
+    data: Dataset,
+    score: str | Choice = "bdeu",
+    prior: str | Choice = "uniform",
+    search: str | Choice = "auto",
+    max_parents: int | None = 3,
+    constraints: Constraints | None = None,
+    candidates: Mapping[str, Iterable[str]] | None = None,
+    time_limit: float | None = None,
+    n_jobs: int = -1,
+    seed: int = 0,
+    progress: Progress = False,
+    start: Parents | None = None,
+    **options: Any,
+) -> Found:
+    """The graph alone: as learn(), without fitting parameters."""
+    return _find(
+        data,
+        score,
+        prior,
+        search,
+        max_parents,
+        constraints,
+        candidates,
+        time_limit,
+        n_jobs,
+        seed,
+        progress,
+        start,
+        options,
+    ).found
+
+
+@dataclass(frozen=True)
+class _Graph:
+    found: Found
+    method: Choice
+    sets: ParentSets | None
+    scoring: float  # seconds
+
+
+def _find(
+    data: Dataset,
+    score: str | Choice,
+    prior: str | Choice,
+    search: str | Choice,
+    max_parents: int | None,
+    constraints: Constraints | None,
+    candidates: Mapping[str, Iterable[str]] | None,
+    time_limit: float | None,
+    n_jobs: int,
+    seed: int,
+    progress: Progress,
+    start: Parents | None,
+    options: Mapping[str, Any],
+) -> _Graph:
     need_dataset(data)
     check_limits(time_limit, seed)
     began = time.perf_counter()
@@ -57,29 +155,48 @@ def learn(data: Dataset, score: str | Choice = "bdeu", prior: str | Choice = "un
     room, sets = source(data, score, prior), None
     if method.entry.needs_sets:
         exact.check_size(len(data.names), threads)
-        sets = score_parent_sets(data, score, prior, max_parents, candidates, constraints, n_jobs=n_jobs,
-                                 progress=progress, time_limit=time_limit)
-    scored = time.perf_counter()
-    left = None if time_limit is None else max(1e-3, time_limit - (scored - began))
-    found = run(Problem(allowed, method, sets=sets, source=None if sets else room, start=first, time_limit=left, seed=seed,
-                        threads=threads, progress=progress))
-    searched = time.perf_counter()
-    plan = Plan(str(choose_score(score)), str(choose_prior(prior)), str(method), max_parents,
-                constraints.as_dict() if constraints else None,
-                {child: sorted(parents) for child, parents in candidates.items()} if candidates else None, seed, __version__)
-    network = _fitted(data, found.parents, score, prior, plan.as_dict())
-    seconds = {"score": scored - began, "search": searched - scored, "fit": time.perf_counter() - searched}
-    return Result(network, found, plan, seconds, sets)
+        sets = score_parent_sets(
+            data,
+            score,
+            prior,
+            max_parents,
+            candidates,
+            constraints,
+            n_jobs=n_jobs,
+            progress=progress,
+            time_limit=time_limit,
+        )
+    scoring = time.perf_counter() - began
+    left = None if time_limit is None else max(1e-3, time_limit - scoring)
+    found = run(
+        Problem(
+            allowed,
+            method,
+            sets=sets,
+            source=None if sets else room,
+            start=first,
+            time_limit=left,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
+    )
+    return _Graph(found, method, sets, scoring)
 
 
-def local_score(data: Dataset, child: str, parents: Iterable[str], score: str | Choice = "bdeu",
-                prior: str | Choice = "uniform") -> float:
+def local_score(
+    data: Dataset, child: str, parents: Iterable[str], score: str | Choice = "bdeu", prior: str | Choice = "uniform"
+) -> float:
     """The score of one family: natural log, larger is better."""
     return local_scores(data, [(child, parents)], score, prior)[0]
 
 
-def local_scores(data: Dataset, families: Iterable[tuple[str, Iterable[str]]], score: str | Choice = "bdeu",
-                 prior: str | Choice = "uniform") -> list[float]:
+def local_scores(
+    data: Dataset,
+    families: Iterable[tuple[str, Iterable[str]]],
+    score: str | Choice = "bdeu",
+    prior: str | Choice = "uniform",
+) -> list[float]:
     """The scores of many families (child, parents), in one crossing into the core."""
     need_dataset(data)
     checked = [(child, check_family(data, child, parents)) for child, parents in families]
@@ -94,20 +211,30 @@ def score(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: 
 
 
 def fit(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> Network:
-    """The parameters for a graph that is given: posterior means where the score is Bayesian, else relative frequencies."""
+    """The parameters for a given graph: posterior means where the score is Bayesian, else relative frequencies."""
     need_dataset(data)
     plan = {"score": str(choose_score(score)), "prior": str(choose_prior(prior)), "version": __version__}
     return _fitted(data, _graph(data, parents), score, prior, plan)
 
 
-def _fitted(data: Dataset, parents: Mapping[str, tuple[str, ...]], score: str | Choice, prior: str | Choice,
-            plan: dict[str, Any]) -> Network:
+def _fitted(
+    data: Dataset,
+    parents: Mapping[str, tuple[str, ...]],
+    score: str | Choice,
+    prior: str | Choice,
+    plan: dict[str, Any],
+) -> Network:
     room = source(data, score, prior)
     families = [(child, tuple(sorted(parents[child]))) for child in data.names]
     values = room.local_scores(families)
     models = {child: room.fit(child, own, float(value)) for (child, own), value in zip(families, values, strict=True)}
-    return Network(dict(data.kinds), models, plan=plan, score=math.fsum(values),
-                   data={"fingerprint": data.fingerprint, "rows": data.n_rows})
+    return Network(
+        dict(data.kinds),
+        models,
+        plan=plan,
+        score=math.fsum(values),
+        data={"fingerprint": data.fingerprint, "rows": data.n_rows},
+    )
 
 
 def _graph(data: Dataset, parents: Any) -> dict[str, tuple[str, ...]]:

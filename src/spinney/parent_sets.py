@@ -19,13 +19,17 @@ from spinney.errors import ChoiceError, LimitError
 from spinney.machine import threads_for
 from spinney.progress import Progress, reporting
 
-Arrays = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]  # scores, sizes, parents one set after another
+Arrays = tuple[
+    NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]
+]  # scores, sizes, parents one set after another
 
 
 class ParentSets:
     """Immutable. `arrays[i]` belongs to the i-th name in sorted order, best score first."""
 
-    def __init__(self, names: Iterable[str], arrays: list[Arrays], *, families: int | None = None, scored: int | None = None) -> None:
+    def __init__(
+        self, names: Iterable[str], arrays: list[Arrays], *, families: int | None = None, scored: int | None = None
+    ) -> None:
         self.names = tuple(names)
         self.order = tuple(sorted(self.names))
         self.arrays = arrays
@@ -53,8 +57,10 @@ class ParentSets:
             raise ChoiceError(f"there is no variable {child!r} among the parent sets")
         scores, sizes, parents = self.arrays[self.order.index(child)]
         ends = np.cumsum(sizes)
-        return [(tuple(self.order[p] for p in parents[end - size : end]), float(score))
-                for score, size, end in zip(scores, sizes, ends, strict=True)]
+        return [
+            (tuple(self.order[p] for p in parents[end - size : end]), float(score))
+            for score, size, end in zip(scores, sizes, ends, strict=True)
+        ]
 
     def __len__(self) -> int:
         return sum(len(scores) for scores, _, _ in self.arrays)
@@ -65,8 +71,10 @@ class ParentSets:
                 yield child, parents, score
 
     def __eq__(self, other: object) -> bool:
-        return (isinstance(other, ParentSets) and self.names == other.names
-                and all(np.array_equal(a, b) for x, y in zip(self.arrays, other.arrays, strict=True) for a, b in zip(x, y, strict=True)))
+        if not isinstance(other, ParentSets) or self.names != other.names:
+            return False
+        pairs = zip(self.arrays, other.arrays, strict=True)
+        return all(np.array_equal(mine[i], theirs[i]) for mine, theirs in pairs for i in range(3))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -87,7 +95,9 @@ class ParentSets:
                 keep[i] = possible[own].all() and (not required or required <= set(own.tolist()))
             arrays.append((scores[keep], sizes[keep], parents[np.repeat(keep, sizes)]))
             if not keep.any():
-                raise ChoiceError(f"no scored parent set of {child!r} meets the constraints; score the sets with the same constraints")
+                raise ChoiceError(
+                    f"no scored parent set of {child!r} meets the constraints; score the sets with the same constraints"
+                )
         return ParentSets(self.names, arrays)
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -103,20 +113,34 @@ class ParentSets:
 
 
 def _pack(scores: list[float], sets: list[tuple[int, ...]]) -> Arrays:
-    return (np.array(scores, np.float64), np.array([len(s) for s in sets], np.int32),
-            np.array([p for s in sets for p in s], np.int32))
+    return (
+        np.array(scores, np.float64),
+        np.array([len(s) for s in sets], np.int32),
+        np.array([p for s in sets for p in s], np.int32),
+    )
 
 
 def need_dataset(data: Any) -> None:
     if not isinstance(data, Dataset):
-        raise ChoiceError(f"data must be a spinney Dataset, not {type(data).__name__}; "
-                          "make one with sp.Dataset.read(path) or sp.Dataset.from_frame(frame)")
+        raise ChoiceError(
+            f"data must be a spinney Dataset, not {type(data).__name__}; "
+            "make one with sp.Dataset.read(path) or sp.Dataset.from_frame(frame)"
+        )
 
 
-def score_parent_sets(data: Dataset, score: str | Choice = "bdeu", prior: str | Choice = "uniform", max_parents: int | None = 3,
-                      candidates: Mapping[str, Iterable[str]] | None = None, constraints: Constraints | None = None,
-                      prune: bool = True, bounds: bool = True, n_jobs: int = -1, progress: Progress = False,
-                      time_limit: float | None = None) -> ParentSets:
+def score_parent_sets(
+    data: Dataset,
+    score: str | Choice = "bdeu",
+    prior: str | Choice = "uniform",
+    max_parents: int | None = 3,
+    candidates: Mapping[str, Iterable[str]] | None = None,
+    constraints: Constraints | None = None,
+    prune: bool = True,
+    bounds: bool = True,
+    n_jobs: int = -1,
+    progress: Progress = False,
+    time_limit: float | None = None,
+) -> ParentSets:
     """Step 1: the local scores of all parent sets up to max_parents.
 
     prune drops a set that is no better than one of its subsets (it is in no best network); bounds leaves out, unscored,
@@ -127,11 +151,19 @@ def score_parent_sets(data: Dataset, score: str | Choice = "bdeu", prior: str | 
     allowed = (constraints or Constraints()).allowed(data.names, max_parents, candidates)
     room = source(data, score, prior)
     with reporting(progress, "scoring parent sets") as report:
-        found: dict[str, Any] = room.parent_sets(allowed, prune=prune, bounds=bounds and prune, threads=threads_for(n_jobs),
-                                                 report=report, time_limit=time_limit)
+        found: dict[str, Any] = room.parent_sets(
+            allowed,
+            prune=prune,
+            bounds=bounds and prune,
+            threads=threads_for(n_jobs),
+            report=report,
+            time_limit=time_limit,
+        )
     if found["interrupted"]:
         raise KeyboardInterrupt
     if found["late"]:
-        raise LimitError(f"scoring {found['families']:,} parent sets took longer than the time limit of {time_limit:g} s; "
-                         f"lower max_parents, give candidates, or use search='hc' or 'tabu'")
+        raise LimitError(
+            f"scoring {found['families']:,} parent sets took longer than the time limit of {time_limit:g} s; "
+            f"lower max_parents, give candidates, or use search='hc' or 'tabu'"
+        )
     return ParentSets(data.names, found["sets"], families=found["families"], scored=found["scored"])

@@ -39,6 +39,8 @@ def _binomial(expected: float, others: int) -> tuple[float, ...]:
     if others == 0:
         return (0.0,)
     if expected >= others:
-        raise ChoiceError(f"prior binomial: r={expected:g} expected parents is not below the {others} other columns; lower r")
+        raise ChoiceError(
+            f"prior binomial: r={expected:g} expected parents is not below the {others} other columns; lower r"
+        )
     share = expected / others
     return tuple(k * math.log(share) + (others - k) * math.log1p(-share) for k in range(others + 1))

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 def sample(network: Network, n: int, seed: int) -> Dataset:
     """Draw n rows."""
-    if n < 0:
-        raise ChoiceError(f"cannot draw {n} rows: ask for 0 or more")
+    for word, value in (("the number of rows", n), ("the seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+            raise ChoiceError(f"{word} to sample must be a whole number of at least 0, not {value!r}")
     rng = np.random.default_rng(seed)
     columns = Columns(n, {})
     for name in network.dag.order():

@@ -99,8 +99,11 @@ def _unforeseen(error: Exception) -> int:
         return _refuse(_usage(error.format_message(), getattr(error, "ctx", None)), 2)
     if os.environ.get("SPINNEY_TRACEBACK"):
         raise error
-    return _refuse(f"a fault of spinney itself ({type(error).__name__}: {error}); please report it, with what "
-                   "SPINNEY_TRACEBACK=1 in the environment shows", OUR_FAULT)
+    return _refuse(
+        f"a fault of spinney itself ({type(error).__name__}: {error}); please report it, with what "
+        "SPINNEY_TRACEBACK=1 in the environment shows",
+        OUR_FAULT,
+    )
 
 
 def _usage(message: str, context: typer.Context | None) -> str:

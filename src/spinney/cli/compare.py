@@ -17,8 +17,14 @@ from spinney.compare import compare as run
 
 
 def compare(
-    truth: Annotated[str, typer.Argument(metavar="TRUTH", show_default=False, help=(
-        "The true network: .json .bif, also with .gz; or the .json of `spinney solve`."))],
+    truth: Annotated[
+        str,
+        typer.Argument(
+            metavar="TRUTH",
+            show_default=False,
+            help=("The true network: .json .bif, also with .gz; or the .json of `spinney solve`."),
+        ),
+    ],
     learned: Annotated[str, typer.Argument(metavar="LEARNED", show_default=False, help="The learned one.")],
     json: opt.Json = False,
 ) -> None:
@@ -34,17 +40,22 @@ def compare(
 
 def _lines(found: Comparison) -> list[str]:
     answer = "the graphs are equivalent" if found.shd == 0 else f"the graphs differ, at distance {found.shd}"
-    return [answer, *aligned([
-        ("shd", str(found.shd), "structural Hamming distance of the equivalence classes"),
-        ("shd_dag", str(found.shd_dag), "the same between the graphs as they are"),
-        ("tp", str(found.tp), "edges in both, alike"),
-        ("wd", str(found.wd), "edges in both, with another direction"),
-        ("fp", str(found.fp), "edges in the learned one only"),
-        ("fn", str(found.fn), "edges in the true one only"),
-        ("precision", number(found.precision), "right among the learned adjacencies"),
-        ("recall", number(found.recall), "found among the true adjacencies"),
-        ("f1", number(found.f1), "harmonic mean of the two"),
-        ("ahp", number(found.ahp), "right among the learned arrowheads"),
-        ("ahr", number(found.ahr), "found among the true arrowheads"),
-        ("ahr_common", number(found.ahr_common), "the same where the adjacency was found"),
-    ])]
+    return [
+        answer,
+        *aligned(
+            [
+                ("shd", str(found.shd), "structural Hamming distance of the equivalence classes"),
+                ("shd_dag", str(found.shd_dag), "the same between the graphs as they are"),
+                ("tp", str(found.tp), "edges in both, alike"),
+                ("wd", str(found.wd), "edges in both, with another direction"),
+                ("fp", str(found.fp), "edges in the learned one only"),
+                ("fn", str(found.fn), "edges in the true one only"),
+                ("precision", number(found.precision), "right among the learned adjacencies"),
+                ("recall", number(found.recall), "found among the true adjacencies"),
+                ("f1", number(found.f1), "harmonic mean of the two"),
+                ("ahp", number(found.ahp), "right among the learned arrowheads"),
+                ("ahr", number(found.ahr), "found among the true arrowheads"),
+                ("ahr_common", number(found.ahr_common), "the same where the adjacency was found"),
+            ]
+        ),
+    ]

@@ -17,10 +17,20 @@ from spinney.parent_sets import ParentSets
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", show_default=False, help=(
-        "A network (.json .bif) or parent sets (.jkl), also with .gz."))],
-    target: Annotated[str, typer.Argument(metavar="OUT", show_default=False, help=(
-        "The file to write: .json .bif .dot for a network, .jkl for parent sets, also with .gz."))],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="IN", show_default=False, help=("A network (.json .bif) or parent sets (.jkl), also with .gz.")
+        ),
+    ],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUT",
+            show_default=False,
+            help=("The file to write: .json .bif .dot for a network, .jkl for parent sets, also with .gz."),
+        ),
+    ],
     json: opt.Json = False,
 ) -> None:
     """Write a network, or parent sets, in another format."""

@@ -27,14 +27,33 @@ def families(
     required: opt.Required = None,
     forbidden: opt.Forbidden = None,
     tiers: opt.TiersFile = None,
-    prune: Annotated[bool, typer.Option("--prune/--no-prune", help=(
-        "Leave out a set that is no better than one of its subsets; it is in no best network."))] = True,
-    bounds: Annotated[bool, typer.Option("--bounds/--no-bounds", help=(
-        "Leave out, unscored, sets of which that can be proven beforehand; the file is the same."))] = True,
-    time_limit: Annotated[float | None, typer.Option("--time-limit", metavar="SECONDS", parser=opt.seconds, help=(
-        "Give up after so long."))] = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=(
-        "Write the parent sets: .jkl, also with .gz; without it they go to standard output."))] = None,
+    prune: Annotated[
+        bool,
+        typer.Option(
+            "--prune/--no-prune",
+            help=("Leave out a set that is no better than one of its subsets; it is in no best network."),
+        ),
+    ] = True,
+    bounds: Annotated[
+        bool,
+        typer.Option(
+            "--bounds/--no-bounds",
+            help=("Leave out, unscored, sets of which that can be proven beforehand; the file is the same."),
+        ),
+    ] = True,
+    time_limit: Annotated[
+        float | None,
+        typer.Option("--time-limit", metavar="SECONDS", parser=opt.seconds, help=("Give up after so long.")),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help=("Write the parent sets: .jkl, also with .gz; without it they go to standard output."),
+        ),
+    ] = None,
     kinds: opt.KindsFile = None,
     missing: opt.MissingWord = "refuse",
     delimiter: opt.Delimiter = None,
@@ -47,22 +66,45 @@ def families(
     table = opt.read_data(data, kinds, missing, delimiter)
     limits = opt.constraints(table.names, constraints, required, forbidden, tiers)
     began = time.perf_counter()
-    sets = score_parent_sets(table, score, prior, max_parents, constraints=limits, prune=prune, bounds=bounds,
-                             n_jobs=n_jobs, progress=True, time_limit=time_limit)
+    sets = score_parent_sets(
+        table,
+        score,
+        prior,
+        max_parents,
+        constraints=limits,
+        prune=prune,
+        bounds=bounds,
+        n_jobs=n_jobs,
+        progress=True,
+        time_limit=time_limit,
+    )
     taken = {"score": time.perf_counter() - began}
     if output:
         sets.write(output)
     say_notes(table.notes)
     if json:
-        say_json({
-            "families": sets.families, "kept": len(sets), "max_parents": max_parents, "notes": table.notes,
-            "prior": str(choose_prior(prior)), "rows": table.n_rows, "score": str(choose_score(score)),
-            "scored": sets.scored, **({"seconds": taken} if timing else {}),
-            **({} if output else {"sets": {child: sets.of(child) for child in sets.names}}),
-        })
+        say_json(
+            {
+                "families": sets.families,
+                "kept": len(sets),
+                "max_parents": max_parents,
+                "notes": table.notes,
+                "prior": str(choose_prior(prior)),
+                "rows": table.n_rows,
+                "score": str(choose_score(score)),
+                "scored": sets.scored,
+                **({"seconds": taken} if timing else {}),
+                **({} if output else {"sets": {child: sets.of(child) for child in sets.names}}),
+            }
+        )
     elif output:
-        say([f"{output}: {len(sets):,} parent sets of {len(sets.names)} variables; {sets.families:,} were possible, "
-             f"{sets.scored:,} were scored", *(seconds(taken) if timing else ())])
+        say(
+            [
+                f"{output}: {len(sets):,} parent sets of {len(sets.names)} variables; {sets.families:,} were possible, "
+                f"{sets.scored:,} were scored",
+                *(seconds(taken) if timing else ()),
+            ]
+        )
     else:
         print(jkl.text(sets), end="")
         say_notes(seconds(taken) if timing else ())

@@ -14,8 +14,9 @@ from spinney.search import Found, automatic
 
 def families(rows: Iterable[tuple[str, Iterable[str], float]]) -> list[str]:
     """One line per child: its parents and its local score."""
-    return aligned([(word(child), f"<- {words(parents)}" if parents else "", number(score))
-                    for child, parents, score in rows])
+    return aligned(
+        [(word(child), f"<- {words(parents)}" if parents else "", number(score)) for child, parents, score in rows]
+    )
 
 
 def proof(found: Found, over: str) -> list[str]:

@@ -21,8 +21,14 @@ def learn(
     data: opt.TableFile,
     score: opt.ScoreName = "bdeu",
     prior: opt.PriorName = "uniform",
-    search: Annotated[str, typer.Option("--search", metavar="SEARCH", help=(
-        "The search, with its options: 'tabu(restarts=10)'; see `spinney list searches`."))] = "auto",
+    search: Annotated[
+        str,
+        typer.Option(
+            "--search",
+            metavar="SEARCH",
+            help=("The search, with its options: 'tabu(restarts=10)'; see `spinney list searches`."),
+        ),
+    ] = "auto",
     max_parents: opt.MaxParents = 3,
     constraints: opt.ConstraintsFile = None,
     required: opt.Required = None,
@@ -30,8 +36,15 @@ def learn(
     tiers: opt.TiersFile = None,
     time_limit: opt.TimeLimit = None,
     seed: opt.Seed = 0,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=(
-        "Write the network: .json (everything), .bif, or .dot (the graph only); also with .gz."))] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help=("Write the network: .json (everything), .bif, or .dot (the graph only); also with .gz."),
+        ),
+    ] = None,
     kinds: opt.KindsFile = None,
     missing: opt.MissingWord = "refuse",
     delimiter: opt.Delimiter = None,
@@ -42,9 +55,18 @@ def learn(
     """Learn a network from a table, and prove it the best where that can be done."""
     opt.check_output(output, NETWORKS)
     table = opt.read_data(data, kinds, missing, delimiter)
-    result = run(table, score, prior, search, max_parents,
-                 opt.constraints(table.names, constraints, required, forbidden, tiers), time_limit=time_limit,
-                 n_jobs=n_jobs, seed=seed, progress=True)
+    result = run(
+        table,
+        score,
+        prior,
+        search,
+        max_parents,
+        opt.constraints(table.names, constraints, required, forbidden, tiers),
+        time_limit=time_limit,
+        n_jobs=n_jobs,
+        seed=seed,
+        progress=True,
+    )
     if output:
         result.network.export(output)
     say_notes((*table.notes, *stopped(result.found)))

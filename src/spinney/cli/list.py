@@ -18,13 +18,21 @@ from spinney.table import FORMATS
 
 
 def list_(
-    what: Annotated[str | None, typer.Argument(metavar="[scores|priors|searches|formats]", show_default=False, help=(
-        "One of the four; all without it."))] = None,
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[scores|priors|searches|formats]", show_default=False, help=("One of the four; all without it.")
+        ),
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """List the scores, priors, searches and formats that there are."""
-    every = {"scores": _entries(SCORES), "priors": _entries(PRIORS), "searches": _entries(SEARCHES),
-             "formats": _formats()}
+    every = {
+        "scores": _entries(SCORES),
+        "priors": _entries(PRIORS),
+        "searches": _entries(SEARCHES),
+        "formats": _formats(),
+    }
     if what is not None and what not in every:
         raise ChoiceError(f"there is no list of {what!r}; choose one of {', '.join(every)}")
     shown = {word: rows for word, rows in every.items() if what in (None, word)}

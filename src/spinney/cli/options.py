@@ -42,37 +42,104 @@ def seconds(text: Any) -> float:
         raise ChoiceError(f"--time-limit must be a number of seconds, not {text!r}") from None
 
 
-TableFile = Annotated[str, typer.Argument(metavar="DATA", show_default=False, help=(
-    "The table: .csv .tsv .txt .parquet .feather .arrow, also with .gz; - is standard input."))]
-KindsFile = Annotated[str | None, typer.Option("--kinds", metavar="FILE", help=(
-    "What the columns are, in a file that `spinney kinds` wrote and you may have edited."))]
-MissingWord = Annotated[str, typer.Option("--missing", metavar="refuse|drop|level", help=(
-    "What to do about missing cells: refuse the table, drop the rows, or give discrete columns the level 'missing'."))]
-Delimiter = Annotated[str | None, typer.Option("--delimiter", metavar="CHARACTER", help=(
-    "What separates the cells of a text file ('tab' for a tab); without it the file is looked at."))]
-ScoreName = Annotated[str, typer.Option("--score", metavar="SCORE", help=(
-    "The score, with its options: 'bdeu(ess=10)'; see `spinney list scores`."))]
-PriorName = Annotated[str, typer.Option("--prior", metavar="PRIOR", help=(
-    "The prior on parent sets: 'sizes'; see `spinney list priors`."))]
-MaxParents = Annotated[int | None, typer.Option("--max-parents", metavar="N", parser=_limit, help=(
-    "Parents per child at the most; 'none' is no limit."))]
-ConstraintsFile = Annotated[str | None, typer.Option("--constraints", metavar="FILE", help=(
-    "JSON or YAML with the words required, forbidden, tiers, max_parents."))]
-Required = Annotated[list[str] | None, typer.Option("--required", metavar="'A->B'", help=(
-    "An edge that must be there; may be repeated."))]
-Forbidden = Annotated[list[str] | None, typer.Option("--forbidden", metavar="'A->B'", help=(
-    "An edge that must not be there; may be repeated."))]
-TiersFile = Annotated[str | None, typer.Option("--tiers", metavar="FILE", help=(
-    "JSON or YAML with a list of lists of columns; no edge goes from a later list to an earlier one."))]
-TimeLimit = Annotated[float | None, typer.Option("--time-limit", metavar="SECONDS", parser=seconds, help=(
-    "Stop after so long, with the best network so far."))]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", parser=whole("--seed"), help=(
-    "Decides all that is drawn at random."))]
-Jobs = Annotated[int, typer.Option("--n-jobs", "--jobs", "-j", metavar="N", parser=whole("--n-jobs"), help=(
-    "Threads: -1 is all cores, -2 all but one; the answer is the same."))]
+TableFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        show_default=False,
+        help=("The table: .csv .tsv .txt .parquet .feather .arrow, also with .gz; - is standard input."),
+    ),
+]
+KindsFile = Annotated[
+    str | None,
+    typer.Option(
+        "--kinds",
+        metavar="FILE",
+        help=("What the columns are, in a file that `spinney kinds` wrote and you may have edited."),
+    ),
+]
+MissingWord = Annotated[
+    str,
+    typer.Option(
+        "--missing",
+        metavar="refuse|drop|level",
+        help=(
+            "What to do about missing cells: refuse the table, drop the rows, or "
+            "give discrete columns the level 'missing'."
+        ),
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter",
+        metavar="CHARACTER",
+        help=("What separates the cells of a text file ('tab' for a tab); without it the file is looked at."),
+    ),
+]
+ScoreName = Annotated[
+    str,
+    typer.Option(
+        "--score", metavar="SCORE", help=("The score, with its options: 'bdeu(ess=10)'; see `spinney list scores`.")
+    ),
+]
+PriorName = Annotated[
+    str,
+    typer.Option("--prior", metavar="PRIOR", help=("The prior on parent sets: 'sizes'; see `spinney list priors`.")),
+]
+MaxParents = Annotated[
+    int | None,
+    typer.Option(
+        "--max-parents", metavar="N", parser=_limit, help=("Parents per child at the most; 'none' is no limit.")
+    ),
+]
+ConstraintsFile = Annotated[
+    str | None,
+    typer.Option(
+        "--constraints", metavar="FILE", help=("JSON or YAML with the words required, forbidden, tiers, max_parents.")
+    ),
+]
+Required = Annotated[
+    list[str] | None,
+    typer.Option("--required", metavar="'A->B'", help=("An edge that must be there; may be repeated.")),
+]
+Forbidden = Annotated[
+    list[str] | None,
+    typer.Option("--forbidden", metavar="'A->B'", help=("An edge that must not be there; may be repeated.")),
+]
+TiersFile = Annotated[
+    str | None,
+    typer.Option(
+        "--tiers",
+        metavar="FILE",
+        help=("JSON or YAML with a list of lists of columns; no edge goes from a later list to an earlier one."),
+    ),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit", metavar="SECONDS", parser=seconds, help=("Stop after so long, with the best network so far.")
+    ),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="N", parser=whole("--seed"), help=("Decides all that is drawn at random."))
+]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--n-jobs",
+        "--jobs",
+        "-j",
+        metavar="N",
+        parser=whole("--n-jobs"),
+        help=("Threads: -1 is all cores, -2 all but one; the answer is the same."),
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output instead of text.")]
-Timing = Annotated[bool, typer.Option("--timing", help=(
-    "Say how long each step took; in JSON too, which then differs from run to run."))]
+Timing = Annotated[
+    bool,
+    typer.Option("--timing", help=("Say how long each step took; in JSON too, which then differs from run to run.")),
+]
 
 
 def read_data(file: str, kinds: str | None, missing: str, delimiter: str | None) -> Dataset:
@@ -82,16 +149,27 @@ def read_data(file: str, kinds: str | None, missing: str, delimiter: str | None)
 
 def read_columns(file: str, columns: Mapping[str, Kind], missing: str, delimiter: str | None) -> Dataset:
     """Only these columns, of these kinds; one that the file lacks is missed by whoever needs it."""
-    return Dataset.read(file, kinds=columns, missing=cast(Missing, missing), delimiter=separator(delimiter),
-                        ignore_absent=True, only_named=True)
+    return Dataset.read(
+        file,
+        kinds=columns,
+        missing=cast(Missing, missing),
+        delimiter=separator(delimiter),
+        ignore_absent=True,
+        only_named=True,
+    )
 
 
 def separator(delimiter: str | None) -> str | None:
     return "\t" if delimiter in ("tab", "\\t") else delimiter
 
 
-def constraints(names: Collection[str], file: str | None, required: list[str] | None, forbidden: list[str] | None,
-                tiers: str | None = None) -> Constraints | None:
+def constraints(
+    names: Collection[str],
+    file: str | None,
+    required: list[str] | None,
+    forbidden: list[str] | None,
+    tiers: str | None = None,
+) -> Constraints | None:
     """What the file says and what the options add; None when nothing is said."""
     if file is None and tiers is None and not required and not forbidden:
         return None
@@ -137,8 +215,9 @@ def check_output(name: str | None, endings: Iterable[str]) -> None:
     able = tuple(endings)
     plain = name.lower().removesuffix(".gz")
     if not plain.endswith(able):
-        raise ChoiceError(f"{name}: this suffix names nothing that can be written here; "
-                          f"use one of {', '.join(able)} (and .gz)")
+        raise ChoiceError(
+            f"{name}: this suffix names nothing that can be written here; use one of {', '.join(able)} (and .gz)"
+        )
     folder = path.dirname(path.abspath(name))
     if not path.isdir(folder):
         raise FileFormatError(f"{name}: the folder {folder} is not there; make it, or choose another place")

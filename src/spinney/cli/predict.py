@@ -23,15 +23,33 @@ from spinney.table import read_table
 
 
 def predict(
-    network: Annotated[str, typer.Argument(metavar="NETWORK", show_default=False, help=(
-        "The network: .json .bif, also with .gz."))],
+    network: Annotated[
+        str, typer.Argument(metavar="NETWORK", show_default=False, help=("The network: .json .bif, also with .gz."))
+    ],
     data: opt.TableFile,
-    target: Annotated[str, typer.Option("--target", metavar="NAME", show_default=False, help=(
-        "The column to predict; the table need not have it."))],
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=(
-        "Write the predictions: .csv, also with .gz; without it they go to standard output."))] = None,
-    missing: Annotated[str, typer.Option("--missing", metavar="refuse|level", help=(
-        "What to do about missing cells: refuse, or take them for the network's level 'missing'."))] = "refuse",
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target", metavar="NAME", show_default=False, help=("The column to predict; the table need not have it.")
+        ),
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help=("Write the predictions: .csv, also with .gz; without it they go to standard output."),
+        ),
+    ] = None,
+    missing: Annotated[
+        str,
+        typer.Option(
+            "--missing",
+            metavar="refuse|level",
+            help=("What to do about missing cells: refuse, or take them for the network's level 'missing'."),
+        ),
+    ] = "refuse",
     delimiter: opt.Delimiter = None,
     json: opt.Json = False,
 ) -> None:
@@ -47,11 +65,17 @@ def predict(
     if isinstance(table, Dataset):
         say_notes(table.notes)
     if output or not json:
-        _write([[target, *(f"P({target}={level})" for level in levels)],
-                *([level, *map(repr, row)] for level, row in zip(best, shares.tolist(), strict=True))], output)
+        _write(
+            [
+                [target, *(f"P({target}={level})" for level in levels)],
+                *([level, *map(repr, row)] for level, row in zip(best, shares.tolist(), strict=True)),
+            ],
+            output,
+        )
     if json:
-        say_json({"levels": levels, "predicted": best, "probabilities": shares.tolist(), "target": target,
-                  "uses": blanket})
+        say_json(
+            {"levels": levels, "predicted": best, "probabilities": shares.tolist(), "target": target, "uses": blanket}
+        )
 
 
 def _table(learned: Network, blanket: tuple[str, ...], data: str, missing: str, delimiter: str | None) -> Any:

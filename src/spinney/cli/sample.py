@@ -20,13 +20,22 @@ from spinney.table import FORMATS
 
 
 def sample(
-    network: Annotated[str, typer.Argument(metavar="NETWORK", show_default=False, help=(
-        "The network: .json .bif, also with .gz."))],
-    rows: Annotated[int, typer.Option("--rows", "-n", metavar="N", parser=opt.whole("--rows"), help=(
-        "How many rows."))] = 1000,
+    network: Annotated[
+        str, typer.Argument(metavar="NETWORK", show_default=False, help=("The network: .json .bif, also with .gz."))
+    ],
+    rows: Annotated[
+        int, typer.Option("--rows", "-n", metavar="N", parser=opt.whole("--rows"), help=("How many rows."))
+    ] = 1000,
     seed: opt.Seed = 0,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=(
-        f"Write the table: {' '.join(FORMATS)}, also with .gz; without it CSV goes to standard output."))] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help=(f"Write the table: {' '.join(FORMATS)}, also with .gz; without it CSV goes to standard output."),
+        ),
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Draw rows from a network; the same seed gives the same rows."""
@@ -46,6 +55,10 @@ def sample(
         say([f"{output}: {rows:,} rows of {len(drawn.names)} columns"])
     else:
         table = drawn.to_arrow()
-        text = pa.table({name: column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-                         for name, column in zip(table.column_names, table.columns, strict=True)})
+        text = pa.table(
+            {
+                name: column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+                for name, column in zip(table.column_names, table.columns, strict=True)
+            }
+        )
         pyarrow.csv.write_csv(text, sys.stdout.buffer)

@@ -25,13 +25,27 @@ from spinney.learn import local_scores
 
 def score(
     data: opt.TableFile,
-    network: Annotated[str | None, typer.Argument(metavar="[NETWORK]", show_default=False, help=(
-        "The network whose graph is scored: .json .bif, also with .gz; the columns get its levels."))] = None,
-    child: Annotated[str | None, typer.Option("--child", metavar="NAME", help=(
-        "Instead of a network: score one family, that of this child."))] = None,
+    network: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NETWORK]",
+            show_default=False,
+            help=("The network whose graph is scored: .json .bif, also with .gz; the columns get its levels."),
+        ),
+    ] = None,
+    child: Annotated[
+        str | None,
+        typer.Option("--child", metavar="NAME", help=("Instead of a network: score one family, that of this child.")),
+    ] = None,
     parents: Annotated[str | None, typer.Option("--parents", metavar="A,B", help="The parents of the child.")] = None,
-    parent: Annotated[list[str] | None, typer.Option("--parent", metavar="NAME", help=(
-        "One parent of the child, its name taken as it stands, commas and all; may be repeated."))] = None,
+    parent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parent",
+            metavar="NAME",
+            help=("One parent of the child, its name taken as it stands, commas and all; may be repeated."),
+        ),
+    ] = None,
     score: opt.ScoreName = "bdeu",
     prior: opt.PriorName = "uniform",
     kinds: opt.KindsFile = None,
@@ -60,8 +74,9 @@ def score(
         say([*lines, f"score   {number(total)}  ({names['score_name']}, prior {names['prior']})"])
 
 
-def _with_network(data: str, network: str, kinds: str | None, missing: str,
-                  delimiter: str | None) -> tuple[Dataset, DAG]:
+def _with_network(
+    data: str, network: str, kinds: str | None, missing: str, delimiter: str | None
+) -> tuple[Dataset, DAG]:
     """The columns of the network in the table, with the network's kinds unless the user names others, and its graph."""
     graph, known = read_graph(network)
     if known is None:
@@ -70,8 +85,10 @@ def _with_network(data: str, network: str, kinds: str | None, missing: str,
     table = opt.read_columns(data, {name: declared[name] for name in graph.names}, missing, delimiter)
     for name in graph.names:
         if name not in table.kinds:
-            raise ChoiceError(f"{network} has the variable {name!r}, and {data} no column of that name; "
-                              "score a network over columns of the table")
+            raise ChoiceError(
+                f"{network} has the variable {name!r}, and {data} no column of that name; "
+                "score a network over columns of the table"
+            )
     return table, graph
 
 

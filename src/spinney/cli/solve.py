@@ -21,18 +21,34 @@ from spinney.search import Found, search
 
 
 def solve(
-    sets: Annotated[str, typer.Argument(metavar="SETS", show_default=False, help=(
-        "Scored parent sets: a .jkl file, gzipped or not."))],
-    method: Annotated[str, typer.Option("--method", "--search", metavar="SEARCH", help=(
-        "The search, with its options: 'tabu(restarts=10)'; see `spinney list searches`."))] = "auto",
+    sets: Annotated[
+        str,
+        typer.Argument(metavar="SETS", show_default=False, help=("Scored parent sets: a .jkl file, gzipped or not.")),
+    ],
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            "--search",
+            metavar="SEARCH",
+            help=("The search, with its options: 'tabu(restarts=10)'; see `spinney list searches`."),
+        ),
+    ] = "auto",
     constraints: opt.ConstraintsFile = None,
     required: opt.Required = None,
     forbidden: opt.Forbidden = None,
     tiers: opt.TiersFile = None,
     time_limit: opt.TimeLimit = None,
     seed: opt.Seed = 0,
-    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help=(
-        "Write the graph: .json (what --json prints) or .dot, also with .gz."))] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help=("Write the graph: .json (what --json prints) or .dot, also with .gz."),
+        ),
+    ] = None,
     n_jobs: opt.Jobs = -1,
     json: opt.Json = False,
     timing: opt.Timing = False,
@@ -40,24 +56,34 @@ def solve(
     """Find the best network over scored parent sets, and prove it where that can be done."""
     opt.check_output(output, [".json", ".dot"])
     listed = ParentSets.read(sets)
-    found = search(listed, method, opt.constraints(listed.names, constraints, required, forbidden, tiers), time_limit,
-                   seed, n_jobs, progress=True)
+    found = search(
+        listed,
+        method,
+        opt.constraints(listed.names, constraints, required, forbidden, tiers),
+        time_limit,
+        seed,
+        n_jobs,
+        progress=True,
+    )
     graph = DAG(listed.names, found.parents)
     record = {**found.as_dict(), "edges": graph.edges, "local_scores": _scores(listed, found)}
     if output:
         _write(output, graph, record)
     say_notes(stopped(found))
+    reason = why_auto(len(graph.names), found.method) if method.strip().lower() == "auto" else ""
     if json:
         say_json({**record, **({"seconds": {"search": found.seconds}} if timing else {})})
         return
-    say([
-        f"{len(graph.names)} nodes and {len(graph.edges)} edges; each node with its parents and its local score",
-        *families((name, found.parents[name], record["local_scores"][name]) for name in listed.names),
-        f"score   {number(found.score)}",
-        *proof(found, "the listed parent sets"),
-        f"search  {found.method}{why_auto(len(graph.names), found.method) if method.strip().lower() == 'auto' else ''}",
-        *(seconds({"search": found.seconds}) if timing else ()),
-    ])
+    say(
+        [
+            f"{len(graph.names)} nodes and {len(graph.edges)} edges; each node with its parents and its local score",
+            *families((name, found.parents[name], record["local_scores"][name]) for name in listed.names),
+            f"score   {number(found.score)}",
+            *proof(found, "the listed parent sets"),
+            f"search  {found.method}{reason}",
+            *(seconds({"search": found.seconds}) if timing else ()),
+        ]
+    )
 
 
 def _scores(listed: ParentSets, found: Found) -> dict[str, float]:

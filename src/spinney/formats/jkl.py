@@ -81,7 +81,10 @@ class _Reader:
     def __init__(self, path: str) -> None:
         self.path = path
         self._lines: Iterator[tuple[int, str]] = (
-            (i, line) for i, line in enumerate(read_text(path).splitlines(), 1) if line.strip() and not line.lstrip().startswith("#"))
+            (i, line)
+            for i, line in enumerate(read_text(path).splitlines(), 1)
+            if line.strip() and not line.lstrip().startswith("#")
+        )
 
     def refuse(self, line: int, what: str) -> None:
         raise FileFormatError(f"{self.path}, line {line}: {what}")
@@ -89,7 +92,9 @@ class _Reader:
     def fields(self, what: str, n: int | None) -> tuple[list[str], int]:
         where, line = next(self._lines, (0, ""))
         if not where:
-            raise FileFormatError(f"{self.path}: the file ends where {what} should follow; it is cut short, write it again")
+            raise FileFormatError(
+                f"{self.path}: the file ends where {what} should follow; it is cut short, write it again"
+            )
         parts = line.split()
         if n is not None and len(parts) != n:
             self.refuse(where, f"{line.strip()!r} should be {what}")

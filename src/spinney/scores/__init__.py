@@ -27,7 +27,9 @@ def source(data: Dataset, score: str | Choice, prior: str | Choice = "uniform") 
     assert isinstance(choice.entry, Score)
     check_kinds(data, choice.entry)
     room = import_module(f"spinney.scores.{choice.entry.room}")
-    made: Tabular = getattr(room, _ROOMS[choice.entry.room])(data, choice, prior_for(choose_prior(prior), len(data.names)))
+    made: Tabular = getattr(room, _ROOMS[choice.entry.room])(
+        data, choice, prior_for(choose_prior(prior), len(data.names))
+    )
     return made
 
 
@@ -36,7 +38,9 @@ def check_kinds(data: Dataset, entry: Score) -> None:
         if data.kinds[name].word not in entry.kinds:
             raise ChoiceError(
                 f"column {name!r} is {data.kinds[name].word} and score {entry.name} is defined for "
-                f"{' and '.join(entry.kinds)} columns; pass kinds={{{name!r}: 'categorical'}}, cut the column into levels, or leave it out")
+                f"{' and '.join(entry.kinds)} columns; pass kinds={{{name!r}: 'categorical'}}, cut the column into "
+                f"levels, or leave it out"
+            )
 
 
 def check_family(data: Dataset, child: str, parents: Iterable[str]) -> tuple[str, ...]:

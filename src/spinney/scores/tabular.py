@@ -2,8 +2,8 @@
 
 In:  a Dataset whose columns are all discrete, a chosen score and a Prior.
 Out: local scores, scored parent sets, a fitted Table, or a source that greedy search can ask.
-The formulas are in core/table_score.cpp; here columns are put into sorted order of names, so that nothing depends on the
-order in the file."""
+The formulas are in core/table_score.cpp; here columns are put into sorted order of names, so that
+nothing depends on the order in the file."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from spinney.network import Network
 
 _DENSE = 1_000_000  # numbers; larger tables keep only the configurations that occur
+_LITTLE = 2**28  # bytes that need no asking
 _BYTES_PER_FAMILY = 17  # score, best of the subsets, flags
 
 
@@ -56,7 +57,9 @@ class Tabular:
                 table = self._network.models[child]
                 tables.append(([self._index[p] for p in table.parents], np.ascontiguousarray(table.expanded().ravel())))
         core_name = "bd" if name == "k2" else name
-        return _core.Spec(core_name, parameter, list(prior.by_size), prior.per_parameter, self._levels if tables else [], tables)
+        return _core.Spec(
+            core_name, parameter, list(prior.by_size), prior.per_parameter, self._levels if tables else [], tables
+        )
 
     def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
         return self._index[child], sorted(self._index[p] for p in parents)
@@ -71,12 +74,30 @@ class Tabular:
         scores: NDArray[np.float64] = _core.local_scores(columns, levels, self._spec, numbered)
         return scores
 
-    def parent_sets(self, allowed: Allowed, *, prune: bool, bounds: bool, threads: int, report: Report | None,
-                    time_limit: float | None) -> dict[str, Any]:
+    def parent_sets(
+        self,
+        allowed: Allowed,
+        *,
+        prune: bool,
+        bounds: bool,
+        threads: int,
+        report: Report | None,
+        time_limit: float | None,
+    ) -> dict[str, Any]:
         _check_memory(allowed)
         found: dict[str, Any] = _core.score_parent_sets(
-            self._columns, self._levels, self._spec, allowed.numbers(allowed.candidates), allowed.numbers(allowed.required),
-            allowed.limits(), prune, bounds, threads, report, time_limit or 0.0)
+            self._columns,
+            self._levels,
+            self._spec,
+            allowed.numbers(allowed.candidates),
+            allowed.numbers(allowed.required),
+            allowed.limits(),
+            prune,
+            bounds,
+            threads,
+            report,
+            time_limit or 0.0,
+        )
         return found
 
     def greedy(self, args: Any, report: Report | None) -> dict[str, Any]:
@@ -84,18 +105,22 @@ class Tabular:
         return found
 
     def fit(self, child: str, parents: Sequence[str], score: float) -> Table:
-        """Posterior means where the score is Bayesian, else relative frequencies; a configuration without rows is uniform."""
+        """Posterior means where the score is Bayesian, else relative frequencies; uniform where there are no rows."""
         order = tuple(sorted(parents))
         levels, parent_levels = self.data.levels(child), tuple(self.data.levels(p) for p in order)
         r, q = len(levels), math.prod(map(len, parent_levels))
         if q > 2**62:
-            raise LimitError(f"the table of {child!r} has {q} parent configurations, too many to number; lower max_parents")
+            raise LimitError(
+                f"the table of {child!r} has {q} parent configurations, too many to number; lower max_parents"
+            )
         code = np.zeros(self.data.n_rows, np.int64)
         for parent, names in zip(order, parent_levels, strict=True):
             code = code * len(names) + self.data.codes(parent)
         if q * r <= _DENSE or self._network is not None:
             if q * r > MAX_DENSE:
-                raise LimitError(f"the prior network's table of {child!r} would have {q * r} numbers; lower max_parents")
+                raise LimitError(
+                    f"the prior network's table of {child!r} would have {q * r} numbers; lower max_parents"
+                )
             codes, place = np.arange(q, dtype=np.int64), code
         else:
             codes, place = np.unique(code, return_inverse=True)
@@ -127,26 +152,38 @@ class Tabular:
 
 def _check_memory(allowed: Allowed) -> None:
     families = sum(math.comb(len(allowed.candidates[c]), k) for c in allowed.names for k in range(allowed.most[c] + 1))
-    need, there = families * _BYTES_PER_FAMILY, available_memory()
+    need = families * _BYTES_PER_FAMILY
+    if need < _LITTLE:
+        return
+    there = available_memory()
     if need > 0.8 * there:
         raise LimitError(
-            f"scoring {families:,} parent sets needs {need / 2**30:,.1f} GiB of memory and {there / 2**30:,.1f} GiB are free; "
-            f"lower max_parents, give candidates, or use search='hc' or 'tabu', which ask for scores as they go")
+            f"scoring {families:,} parent sets needs {need / 2**30:,.1f} GiB of memory and {there / 2**30:,.1f} GiB "
+            f"are free; lower max_parents, give candidates, or use search='hc' or 'tabu', which ask for scores as they go"
+        )
 
 
 def _prior_network(given: Any, data: Dataset) -> Network:
     from spinney.network import Network
 
     if given is None:
-        raise ChoiceError("score bde needs a prior network: bde(network=prior.bif, ess=1), or use bdeu for the uniform one")
+        raise ChoiceError(
+            "score bde needs a prior network: bde(network=prior.bif, ess=1), or use bdeu for the uniform one"
+        )
     network = given if isinstance(given, Network) else Network.read(given)
     if set(network.names) != set(data.names):
         different = sorted(set(network.names) ^ set(data.names))
-        raise ChoiceError(f"the prior network and the table differ in column {different[0]!r}; they must have the same columns")
+        raise ChoiceError(
+            f"the prior network and the table differ in column {different[0]!r}; they must have the same columns"
+        )
     for name in data.names:
         if network.levels(name) != data.levels(name):
-            raise ChoiceError(f"column {name!r} has levels {list(data.levels(name))} in the table and "
-                              f"{list(network.levels(name))} in the prior network; read the table with kinds=network.kinds")
+            raise ChoiceError(
+                f"column {name!r} has levels {list(data.levels(name))} in the table and "
+                f"{list(network.levels(name))} in the prior network; read the table with kinds=network.kinds"
+            )
         if not (network.models[name].expanded() > 0).all():
-            raise ChoiceError(f"the prior network gives probability 0 to a level of {name!r}; bde needs positive ones, smooth it")
+            raise ChoiceError(
+                f"the prior network gives probability 0 to a level of {name!r}; bde needs positive ones, smooth it"
+            )
     return network

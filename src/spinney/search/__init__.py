@@ -22,12 +22,22 @@ from spinney.search.found import Found, Problem
 __all__ = ["Found", "check_limits", "run", "search", "started"]
 
 
-def search(sets: ParentSets, method: str | Choice = "auto", constraints: Constraints | None = None,
-           time_limit: float | None = None, seed: int = 0, n_jobs: int = -1, progress: Progress = False,
-           start: Mapping[str, Iterable[str]] | DAG | None = None, **options: Any) -> Found:
+def search(
+    sets: ParentSets,
+    method: str | Choice = "auto",
+    constraints: Constraints | None = None,
+    time_limit: float | None = None,
+    seed: int = 0,
+    n_jobs: int = -1,
+    progress: Progress = False,
+    start: Mapping[str, Iterable[str]] | DAG | None = None,
+    **options: Any,
+) -> Found:
     """Step 2: the best DAG over these scored parent sets that the method finds. Options of the method are keywords."""
     if not isinstance(sets, ParentSets):
-        raise ChoiceError(f"search takes scored parent sets, not a {type(sets).__name__}; make them with sp.score_parent_sets(data)")
+        raise ChoiceError(
+            f"search takes scored parent sets, not a {type(sets).__name__}; make them with sp.score_parent_sets(data)"
+        )
     check_limits(time_limit, seed)
     allowed = (constraints or Constraints()).allowed(sets.names)
     choice = choose_search(method)
@@ -36,8 +46,18 @@ def search(sets: ParentSets, method: str | Choice = "auto", constraints: Constra
     choice = choose_search(choice, **options)
     if constraints is not None:
         sets = sets.within(allowed)
-    return run(Problem(allowed, choice, sets=sets, start=started(start, allowed), time_limit=time_limit, seed=seed,
-                       threads=threads_for(n_jobs), progress=progress))
+    return run(
+        Problem(
+            allowed,
+            choice,
+            sets=sets,
+            start=started(start, allowed),
+            time_limit=time_limit,
+            seed=seed,
+            threads=threads_for(n_jobs),
+            progress=progress,
+        )
+    )
 
 
 def run(problem: Problem) -> Found:
@@ -56,8 +76,11 @@ def started(start: Any, allowed: Allowed) -> dict[str, tuple[str, ...]] | None:
     dag = DAG(allowed.names, {child: tuple(parents) for child, parents in given.items()})
     for child in allowed.names:
         if not allowed.permits(child, dag.parents[child]):
-            raise ChoiceError(f"the start gives {child!r} the parents {sorted(dag.parents[child])}, which the constraints or max_parents do not allow")
-    return {child: tuple(dag.parents[child]) for child in allowed.names}
+            raise ChoiceError(
+                f"the start gives {child!r} the parents {sorted(dag.parents[child])}, which the constraints or "
+                f"max_parents do not allow; change one of the two"
+            )
+    return {child: tuple(sorted(dag.parents[child])) for child in allowed.names}
 
 
 def check_limits(time_limit: float | None, seed: int) -> None:

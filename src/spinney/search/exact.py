@@ -1,7 +1,8 @@
 """Exact search: the best DAG over the scored parent sets, proven.
 
 In:  a Problem with parent sets.
-Out: Found with bound == score; stopped early (Ctrl-C, time limit), the best DAG of a quick climb and the bound without cycles."""
+Out: Found with bound == score; stopped early (Ctrl-C, time limit), the best DAG of a quick climb and the bound that
+forgets about cycles."""
 
 from __future__ import annotations
 
@@ -28,7 +29,10 @@ def run(problem: Problem) -> Found:
         climb = greedy.run(dataclasses.replace(problem, method=made(SEARCHES["hc"], {}), time_limit=None))
         return dataclasses.replace(climb, method="dp", stopped=stopped, seconds=time.perf_counter() - began)
     if not found["feasible"]:
-        raise ChoiceError("the listed parent sets allow no network without a cycle; list more sets, or the empty one for every variable")
+        raise ChoiceError(
+            "the listed parent sets allow no network without a cycle; list more sets, or the empty one for "
+            "every variable"
+        )
     names = problem.allowed.names
     parents = {child: tuple(names[p] for p in own) for child, own in zip(names, found["parents"], strict=True)}
     score = greedy.added(problem, parents)
@@ -38,9 +42,13 @@ def run(problem: Problem) -> Found:
 
 def check_size(variables: int, threads: int) -> None:
     if variables > _core.most_dp_variables:
-        raise LimitError(f"exact search by dp takes at most {_core.most_dp_variables} variables and there are {variables}; "
-                         f"use search='tabu', or learn on fewer columns")
+        raise LimitError(
+            f"exact search by dp takes at most {_core.most_dp_variables} variables and there are {variables}; "
+            f"use search='tabu', or learn on fewer columns"
+        )
     need, there = _core.dp_bytes(variables, threads), available_memory()
     if need > 0.8 * there:
-        raise LimitError(f"exact search by dp over {variables} variables needs {need / 2**30:,.1f} GiB of memory and {there / 2**30:,.1f} GiB "
-                         f"are free; use search='tabu', or learn on fewer columns")
+        raise LimitError(
+            f"exact search by dp over {variables} variables needs {need / 2**30:,.1f} GiB of memory and "
+            f"{there / 2**30:,.1f} GiB are free; use search='tabu', or learn on fewer columns"
+        )

@@ -69,9 +69,15 @@ class Found:
     def as_dict(self) -> dict[str, Any]:
         """For JSON: no timing, and null for what is not known, so that equal runs give equal bytes."""
         known = math.isfinite(self.bound)
-        return {"method": self.method, "score": self.score, "bound": self.bound if known else None,
-                "gap": self.gap if known else None, "optimal": self.optimal, "stopped": self.stopped,
-                "parents": {child: list(parents) for child, parents in self.parents.items()}}
+        return {
+            "method": self.method,
+            "score": self.score,
+            "bound": self.bound if known else None,
+            "gap": self.gap if known else None,
+            "optimal": self.optimal,
+            "stopped": self.stopped,
+            "parents": {child: list(parents) for child, parents in self.parents.items()},
+        }
 
 
 def why_stopped(found: dict[str, Any]) -> str:

@@ -21,16 +21,27 @@ def run(problem: Problem) -> Found:
     options = {name: min(value, _MOST) for name, value in problem.method.values.items()}
     allowed = problem.allowed
     args = _core.GreedyArgs(
-        problem.start_lists(), allowed.numbers(allowed.candidates), allowed.numbers(allowed.required), allowed.limits(),
-        options.get("length", 0), options.get("patience", 0), options["restarts"], options["shake"], problem.seed % 2**64,
-        problem.time_limit or 0.0, problem.threads)
+        problem.start_lists(),
+        allowed.numbers(allowed.candidates),
+        allowed.numbers(allowed.required),
+        allowed.limits(),
+        options.get("length", 0),
+        options.get("patience", 0),
+        options["restarts"],
+        options["shake"],
+        problem.seed % 2**64,
+        problem.time_limit or 0.0,
+        problem.threads,
+    )
     with reporting(problem.progress, f"{problem.method.name} search") as report:
         if problem.sets is not None:
             found = _core.greedy_listed(problem.sets.arrays, args, report)
         else:
             assert problem.source is not None
             found = problem.source.greedy(args, report)
-    parents = {child: tuple(allowed.names[p] for p in own) for child, own in zip(allowed.names, found["parents"], strict=True)}
+    parents = {
+        child: tuple(allowed.names[p] for p in own) for child, own in zip(allowed.names, found["parents"], strict=True)
+    }
     score = found["score"] if problem.sets is None else added(problem, parents)
     bound = max(problem.bound(), score)
     trace = tuple((seconds, value, bound) for seconds, value in found["trace"])
@@ -44,6 +55,9 @@ def added(problem: Problem, parents: dict[str, tuple[str, ...]]) -> float:
     for child, own in parents.items():
         listed = dict(problem.sets.of(child))
         if own not in listed:
-            raise ChoiceError(f"no network was reached in which {child!r} has one of its listed parent sets; use search='dp', or list more sets")
+            raise ChoiceError(
+                f"no network was reached in which {child!r} has one of its listed parent sets; use search='dp', "
+                f"or list more sets"
+            )
         scores.append(listed[own])
     return math.fsum(scores)

@@ -1,0 +1,69 @@
+"""What bind.cpp offers. Arrays are C-contiguous; variables are numbers in sorted order of names."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sets = Sequence[tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]]
+Columns = Sequence[NDArray[np.uint8] | NDArray[np.uint16]]
+Lists = Sequence[Sequence[int]]
+Report = Callable[[int, int], None] | None
+
+dispatched: str
+most_dp_variables: int
+
+def dp_bytes(variables: int, threads: int) -> float: ...
+def chi2_quantile(p: float, df: float) -> float: ...
+def log_regret(levels: float, n: int) -> float: ...
+
+class Spec:
+    def __init__(
+        self,
+        name: str,
+        parameter: float,
+        size_prior: Sequence[float],
+        per_parameter: float,
+        network_levels: Sequence[int],
+        network_tables: Sequence[tuple[Sequence[int], NDArray[np.float64]]],
+    ) -> None: ...
+
+class GreedyArgs:
+    def __init__(
+        self,
+        start: Lists,
+        allowed: Lists,
+        required: Lists,
+        most: Sequence[int],
+        tabu: int,
+        patience: int,
+        restarts: int,
+        shake: int,
+        seed: int,
+        time_limit: float,
+        threads: int,
+    ) -> None: ...
+
+def prior_joint(spec: Spec, variables: Sequence[int]) -> NDArray[np.float64]: ...
+def local_scores(
+    columns: Columns, levels: Sequence[int], spec: Spec, families: Sequence[tuple[int, Sequence[int]]]
+) -> NDArray[np.float64]: ...
+def score_parent_sets(
+    columns: Columns,
+    levels: Sequence[int],
+    spec: Spec,
+    candidates: Lists,
+    required: Lists,
+    most: Sequence[int],
+    prune: bool,
+    bounds: bool,
+    threads: int,
+    progress: Report,
+    time_limit: float,
+) -> dict[str, Any]: ...
+def greedy_counted(
+    columns: Columns, levels: Sequence[int], spec: Spec, args: GreedyArgs, progress: Report
+) -> dict[str, Any]: ...
+def greedy_listed(sets: Sets, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
+def dp(sets: Sets, threads: int, progress: Report, time_limit: float) -> dict[str, Any]: ...
