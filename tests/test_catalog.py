@@ -53,7 +53,6 @@ PUBLIC = [
     "__version__",
     "compare",
     "find",
-    "find",
     "fit",
     "learn",
     "local_score",

@@ -159,7 +159,7 @@ def _check_memory(allowed: Allowed) -> None:
     if need > 0.8 * there:
         raise LimitError(
             f"scoring {families:,} parent sets needs {need / 2**30:,.1f} GiB of memory and {there / 2**30:,.1f} GiB "
-            f"are free; lower max_parents, give candidates, or use search='hc' or 'tabu', which ask for scores as they go"
+            f"are free; lower max_parents, give candidates, or use search='hc' or 'tabu', which ask as they go"
         )
 
 
