@@ -200,6 +200,8 @@ def local_scores(
     """The scores of many families (child, parents), in one crossing into the core."""
     need_dataset(data)
     checked = [(child, check_family(data, child, parents)) for child, parents in families]
+    if not checked:
+        return []
     return [float(value) for value in source(data, score, prior).local_scores(checked)]
 
 

@@ -66,13 +66,14 @@ class Tabular:
 
     def local_scores(self, families: Sequence[tuple[str, Sequence[str]]]) -> NDArray[np.float64]:
         numbered = [self.family(child, parents) for child, parents in families]
-        # A column that no family names is as good as absent: the core need not prepare it.
-        named = {v for child, parents in numbered for v in (child, *parents)}
-        nothing = np.zeros(self.data.n_rows, np.uint8)
-        columns = [column if v in named else nothing for v, column in enumerate(self._columns)]
-        levels = [size if v in named or self._network else 1 for v, size in enumerate(self._levels)]
-        scores: NDArray[np.float64] = _core.local_scores(columns, levels, self._spec, numbered)
-        return scores
+        if self._network is None:  # the core need not prepare columns that no family names
+            named = sorted({v for child, parents in numbered for v in (child, *parents)})
+            place = {v: i for i, v in enumerate(named)}
+            numbered = [(place[child], [place[p] for p in parents]) for child, parents in numbered]
+        else:
+            named = list(range(len(self.names)))
+        columns, levels = [self._columns[v] for v in named], [self._levels[v] for v in named]
+        return _core.local_scores(columns, levels, self._spec, numbered)
 
     def parent_sets(
         self,
