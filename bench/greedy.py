@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+
 from common import Prepare, Table, Timed, arguments, frame_of, machine, peer, race, read_codes, report
 
 Parents = dict[str, list[str]]

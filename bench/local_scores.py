@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
 from common import HERE, Codes, Prepare, Table, Timed, arguments, frame_of, machine, peer, race, read_codes, report
 
 Family = tuple[str, tuple[str, ...]]

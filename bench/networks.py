@@ -1,12 +1,12 @@
 """The repository networks: read, written, re-read, sampled.
 
 In:  --data DIR with networks/*.bif.gz.
-Out: per network its size, seconds to read, to write and read again (and whether equal), to sample 50,000 rows, and how far the
-sampled marginals are from the network's own, in standard errors.
+Out: per network its size, seconds to read, to write and read again (and whether equal), to sample 50,000 rows, and how
+far the sampled marginals are from the network's own, in standard errors.
 
-The network's marginal of a node is estimated from the same rows as the mean of P(node | sampled parents); its difference
-from the sampled frequency has mean zero and a known variance at every level, so the largest of K such differences should be
-near sqrt(2 log K). Where pyAgrum is there, exact marginals by its junction tree are compared too."""
+The network's marginal of a node is estimated from the same rows as the mean of P(node | sampled parents); its
+difference from the sampled frequency has mean zero and a known variance at every level, so the largest of K of them
+should be near sqrt(2 log K). Where pyAgrum is there, exact marginals by its junction tree are compared too."""
 
 import math
 import tempfile
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from common import Table, arguments, machine, peer, report
 
 ROWS = 50_000

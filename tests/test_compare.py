@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from slow.graphs import all_dags
 
+from slow.graphs import all_dags
 from spinney.compare import compare
 from spinney.errors import ChoiceError
 from spinney.graph import CPDAG, DAG

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slow.drawn_networks import joint, networks, random_network
 
+from slow.drawn_networks import joint, networks, random_network
 from spinney import formats
 from spinney.errors import ChoiceError, FileFormatError
 from spinney.fitted.table import Table

@@ -13,11 +13,11 @@ from math import log
 from pathlib import Path
 
 import pytest
+
+import spinney as sp
 from slow.case import Case
 from slow.network import PlainNetwork
 from slow.scores import TWINS, bd, bde, bdeu, bds
-
-import spinney as sp
 
 OWN_OPTIONS = {
     "bd(alpha=1)": lambda *family: bd(*family, 1.0),

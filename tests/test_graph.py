@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slow.graphs import Parents, all_dags, equivalence_class
 
+from slow.graphs import Parents, all_dags, equivalence_class
 from spinney.errors import ChoiceError
 from spinney.graph import CPDAG, DAG
 

@@ -20,11 +20,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+
+import spinney as sp
 from slow.case import Case, cases, dependent_case
 from slow.graphs import all_dags, equivalence_class
 from slow.scores import BAYESIAN, BDE, EQUIVALENT, NOT_EQUIVALENT, ONE_OF_EACH, PRIORS, TWINS, choice, configurations
-
-import spinney as sp
 
 INFORMATION = [name for name in ONE_OF_EACH if name not in BAYESIAN]
 EQUIVALENT_PRIORS = ["binomial(r=0.5)", "ebic(gamma=0.5)", "kappa(k=0.1)"]  # `sizes` looks at each node's own number

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from slow.drawn_networks import joint, networks, probability, random_network
 
+from slow.drawn_networks import joint, networks, probability, random_network
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError, LimitError, SpinneyError
 from spinney.fitted.table import Table

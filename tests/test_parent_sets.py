@@ -10,12 +10,12 @@ import gzip
 
 import pytest
 from hypothesis import given, settings
+
+import spinney as sp
 from slow.case import Case, cases, dependent_case
 from slow.graphs import best_of_all
 from slow.parent_sets import enumerate_sets, lead, read_jkl, subsets, write_jkl
 from slow.scores import ONE_OF_EACH, PRIORS, TWINS, choice
-
-import spinney as sp
 from spinney.errors import SpinneyError
 
 SIZES = {"b": 3, "a": 2, "d": 4, "c": 2, "e": 3}

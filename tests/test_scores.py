@@ -11,6 +11,8 @@ from math import log
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import spinney as sp
 from slow.case import Case, cases, dependent_case
 from slow.network import PlainNetwork, random_network
 from slow.scores import (
@@ -24,8 +26,6 @@ from slow.scores import (
     normaliser_by_definition,
     qnml,
 )
-
-import spinney as sp
 from spinney.errors import SpinneyError
 
 SCORES = pytest.mark.parametrize("score", TWINS)

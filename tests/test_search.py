@@ -14,12 +14,12 @@ from math import inf
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import spinney as sp
 from slow.case import Case, cases, dependent_case
 from slow.graphs import acyclic, best_of_all
 from slow.parent_sets import enumerate_sets, write_jkl
 from slow.scores import ONE_OF_EACH, choice, local_score
-
-import spinney as sp
 from spinney.errors import SpinneyError
 
 SIZES = {"b": 3, "a": 2, "d": 4, "c": 2, "e": 3}

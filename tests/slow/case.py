@@ -35,6 +35,7 @@ class Case:
 
     def data(self) -> Any:
         import numpy as np
+
         from spinney.dataset import Dataset
 
         return Dataset.from_codes(

@@ -40,9 +40,9 @@ class PlainNetwork:
 
     def spinney(self) -> Any:
         import numpy as np
-        from spinney.kinds import Categorical
 
         from spinney.fitted.table import Table
+        from spinney.kinds import Categorical
         from spinney.network import Network
 
         models = {}
