@@ -12,7 +12,6 @@
 #include <future>
 #include <stdexcept>
 
-#include "bits.hpp"
 #include "parent_sets.hpp"
 #include "search_dp.hpp"
 #include "search_greedy.hpp"
@@ -107,9 +106,15 @@ auto run(Control& control, nb::object progress, Ending& ending, double time_limi
         nb::gil_scoped_acquire acquire;
         if (control.stop) continue;
         if (PyErr_CheckSignals() != 0) {
+            control.stop = true;
+            if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {      // somebody else's signal: his error, after the job
+                nb::python_error error;
+                nb::gil_scoped_release wait;
+                future.wait();
+                throw error;
+            }
             PyErr_Clear();
             ending.interrupted = true;
-            control.stop = true;
         } else if (time_limit > 0 && std::chrono::steady_clock::now() - start > std::chrono::duration<double>(time_limit)) {
             ending.late = true;
             control.stop = true;
@@ -192,8 +197,6 @@ nb::dict to_dict(GreedyResult&& result, const Ending& ending) {
     out["parents"] = nb::cast(result.parents);
     out["score"] = result.score;
     out["trace"] = nb::cast(result.trace);
-    out["moves"] = result.moves;
-    out["rows"] = result.rows;
     out["stopped"] = result.stopped;
     note(out, ending);
     return out;
@@ -203,11 +206,8 @@ nb::dict to_dict(GreedyResult&& result, const Ending& ending) {
 
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of spinney; the public API is in Python.";
-    m.attr("dispatched") = bits::dispatched;
     m.attr("most_dp_variables") = most_dp_variables;
     m.def("dp_bytes", &dp_bytes, "variables"_a, "threads"_a);
-    m.def("chi2_quantile", &chi2_quantile, "p"_a, "df"_a);
-    m.def("log_regret", &log_regret, "levels"_a, "n"_a);
 
     nb::class_<Spec>(m, "Spec").def(
         nb::init<const std::string&, double, std::vector<double>, double, const std::vector<int>&,

@@ -142,8 +142,5 @@ auto pick_into() {
 void (*const and_counts)(const Word*, const Word* const*, int, std::size_t, std::uint32_t*) = pick_counts();
 std::uint32_t (*const and_into)(const Word*, const Word*, std::size_t, Word*) = pick_into();
 const double list_share = here == Machine::avx512 ? 0.25 : here == Machine::avx2 ? 0.5 : 1.0;
-const char* const dispatched = here == Machine::avx512 ? "avx512"
-                               : here == Machine::avx2 ? "avx2"
-                               : here == Machine::popcnt ? "popcnt" : "portable";
 
 }  // namespace spinney::bits

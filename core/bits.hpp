@@ -15,6 +15,4 @@ extern std::uint32_t (*const and_into)(const Word* a, const Word* b, std::size_t
 // A cell with fewer rows than words * list_share is cheaper as a list of rows than as a bitmap (measured, bench/).
 extern const double list_share;
 
-extern const char* const dispatched;    // "avx512", "avx2", "popcnt" or "portable"
-
 }  // namespace spinney::bits

@@ -156,18 +156,26 @@ const Cells::Without& Cells::without(int layer, int position) {
     return result;
 }
 
+std::size_t Cells::at_once(std::span<const int> others) const {
+    constexpr std::size_t most = 16u << 20;              // numbers: 64 MiB
+    std::size_t total = 0, n = 0;
+    while (n < others.size() && (n == 0 || total + top().cell.size() * data_.levels(others[n]) <= most))
+        total += top().cell.size() * data_.levels(others[n++]);
+    return n;
+}
+
 void Cells::count(std::span<const int> others, std::vector<const std::uint32_t*>& out) {
     const Layer& at = top();
     const std::size_t cells = at.cell.size(), words = data_.words();
-    starts_.assign(others.size(), 0);
+    offsets_.assign(others.size(), 0);
     std::size_t total = 0;
     for (std::size_t i = 0; i < others.size(); ++i) {
-        starts_[i] = static_cast<std::uint32_t>(total);
+        offsets_[i] = total;
         total += cells * data_.levels(others[i]);
     }
     table_.assign(total, 0);
     out.clear();
-    for (std::size_t i = 0; i < others.size(); ++i) out.push_back(table_.data() + starts_[i]);
+    for (std::size_t i = 0; i < others.size(); ++i) out.push_back(table_.data() + offsets_[i]);
 
     // Bitmaps of all levels but the last of every packed variable, one after another.
     bitmaps_.clear();
@@ -195,7 +203,7 @@ void Cells::count(std::span<const int> others, std::vector<const std::uint32_t*>
         thin_cells_.insert(thin_cells_.end(), at.count[c], static_cast<std::uint32_t>(c));
     }
     for (std::size_t i = 0; i < others.size(); ++i) {
-        std::uint32_t* own = table_.data() + starts_[i];
+        std::uint32_t* own = table_.data() + offsets_[i];
         const std::size_t levels = data_.levels(others[i]);
         data_.column(others[i]).visit([&](auto* values) {
             // From four places at once: neighbours in the list often raise the same counter, and would wait for each other.
@@ -216,7 +224,7 @@ void Cells::count(std::span<const int> others, std::vector<const std::uint32_t*>
         bool listed = false;
         for (std::size_t i = 0; i < others.size(); ++i) {
             const int levels = data_.levels(others[i]);
-            std::uint32_t* own = table_.data() + starts_[i] + c * levels;
+            std::uint32_t* own = table_.data() + offsets_[i] + c * levels;
             if (data_.has_bitmaps(others[i])) {
                 std::uint32_t left = at.count[c];
                 for (int level = 0; level + 1 < levels; ++level) left -= own[level] = *counted++;

@@ -20,11 +20,9 @@ public:
     explicit Cells(const Data& data);
 
     void push(int variable);
-    void pop() { --depth_; }
     void clear() { depth_ = 0; }
     void set(std::span<const int> variables);            // keeps what the stack already shares with them
 
-    int depth() const { return depth_; }
     int variable(int position) const { return stack_[position + 1].variable; }
     int size() const { return static_cast<int>(top().count.size()); }
     const std::vector<std::uint32_t>& counts() const { return top().count; }
@@ -38,6 +36,8 @@ public:
 
     // out[i] is a matrix cells x levels(others[i]), row by row, of counts; all in one buffer owned by this object.
     void count(std::span<const int> others, std::vector<const std::uint32_t*>& out);
+    // How many of these variables, at least one, to count at once so that the matrices stay small.
+    std::size_t at_once(std::span<const int> others) const;
 
 private:
     struct Cell {
@@ -65,6 +65,7 @@ private:
     std::vector<Layer> stack_;                           // stack_[0] is the one cell of all rows
     int depth_ = 0;
     std::vector<std::uint32_t> scratch_, starts_, table_, levels_of_, thin_rows_, thin_cells_;
+    std::vector<std::size_t> offsets_;
     std::vector<const Word*> bitmaps_;
     std::vector<std::int32_t> relabel_;
 };

@@ -6,7 +6,14 @@
 namespace spinney {
 namespace {
 
-// std::lgamma writes the global signgam; this one is safe in threads. REQUIRES: x > 0.
+// What Stirling's formula leaves out: lgamma(x) = (x - 1/2) log x - x + log(2 pi)/2 + this.  REQUIRES: x >= 16.
+double stirling_rest(double x) {
+    double y = 1 / (x * x);
+    return (1.0 / 12 + y * (-1.0 / 360 + y * (1.0 / 1260 + y * (-1.0 / 1680 + y * (1.0 / 1188))))) / x;
+}
+
+}  // namespace
+
 double log_gamma(double x) {
     double shift = 0;
     if (x < 16) {
@@ -14,12 +21,8 @@ double log_gamma(double x) {
         for (; x < 16; ++x) product *= x;
         shift = std::log(product);
     }
-    double y = 1 / (x * x);
-    double series = (1.0 / 12 + y * (-1.0 / 360 + y * (1.0 / 1260 + y * (-1.0 / 1680 + y * (1.0 / 1188))))) / x;
-    return (x - 0.5) * std::log(x) - x + 0.91893853320467274178 + series - shift;
+    return (x - 0.5) * std::log(x) - x + 0.91893853320467274178 + stirling_rest(x) - shift;
 }
-
-}  // namespace
 
 RisingLog::RisingLog(double a) : a_(a), base_(log_gamma(a)) {}
 
@@ -77,13 +80,11 @@ double RisingLog::sum(std::span<const std::uint32_t> counts) {
     return small + large;
 }
 
-// Stirling's series: from 512 on its next term is below 1e-16.
-double RisingLog::beyond(std::uint32_t n) const {
-    double x = a_ + n;
-    return (x - 0.5) * std::log(x) - x + 0.91893853320467274178 + (1.0 / 12 - 1 / (360 * x * x)) / x - base_;
-}
+double RisingLog::beyond(std::uint32_t n) const { return a_ < 16 ? log_gamma(a_ + n) - base_ : rising_log(a_, n); }
 
 double rising_log(double a, std::uint32_t n) {
+    // The two large logarithms must cancel on paper, not in the machine.
+    if (a >= 16) return (a - 0.5) * std::log1p(n / a) + n * std::log(a + n) - n + (stirling_rest(a + n) - stirling_rest(a));
     if (n > 64) return log_gamma(a + n) - log_gamma(a);
     double sum = 0;
     for (std::uint32_t i = 0; i < n; ++i) sum += std::log(a + i);

@@ -30,6 +30,7 @@ private:
     std::vector<double> table_;
 };
 
+double log_gamma(double x);                              // REQUIRES: x > 0; std::lgamma is not safe in threads
 double rising_log(double a, std::uint32_t n);           // one value without a table
 
 // n log n, 0 log 0 = 0.

@@ -198,17 +198,24 @@ private:
             return;
         }
         w.scorer.cells().set(w.prefix);
-        w.scorer.cells().count(w.lasts, w.matrices);
         FamilyCounts::Sum shared;
-        int before = -1;
+        int before = -1, first = 0, end = 0;             // [first, end) of the last variables are counted
         for (auto [index, position] : w.wanted) {
             int last = w.lasts[index], child = position < size ? w.prefix[position] : last;
+            if (index == end) {
+                std::span<const int> rest(w.lasts.begin() + end, w.lasts.end());
+                std::size_t n = w.scorer.cells().at_once(rest);
+                w.scorer.cells().count(rest.first(n), w.matrices);
+                first = end;
+                end += static_cast<int>(n);
+            }
             if (index != before) shared = {};
             before = index;
             parents_of(w, position, last);
+            const std::uint32_t* matrix = w.matrices[index - first];
             std::size_t cells = static_cast<std::size_t>(w.scorer.cells().size()) * data_.levels(last);
-            FamilyCounts counts{{w.matrices[index], cells}, w.scorer.cells().counts(), &shared};
-            if (position < size) counts.totals = w.scorer.totals_without(position, last, w.matrices[index]);
+            FamilyCounts counts{{matrix, cells}, w.scorer.cells().counts(), &shared};
+            if (position < size) counts.totals = w.scorer.totals_without(position, last, matrix);
             score_one(w, child, counts, subset_best(child, w.parents));
         }
     }
@@ -291,7 +298,7 @@ private:
     }
 
     void collect_child(int child, ScoredSets::Child& out) {
-        struct Set { double score; std::int32_t size; std::uint32_t first; };
+        struct Set { double score; std::int32_t size; std::size_t first; };
         std::vector<Set> sets;                           // by size, then lexicographic: the order among equal scores
         std::vector<std::int32_t> members;
         const auto& candidates = request_.candidates[child];
@@ -301,7 +308,7 @@ private:
             std::iota(place.begin(), place.end(), 0);
             for (std::uint64_t r = layer.score.size(); r-- > 0;) {
                 if (!std::isnan(layer.score[r]) && (!request_.prune || layer.flags[r] & kept)) {
-                    sets.push_back({layer.score[r], static_cast<std::int32_t>(size), static_cast<std::uint32_t>(members.size())});
+                    sets.push_back({layer.score[r], static_cast<std::int32_t>(size), members.size()});
                     for (std::size_t p : place) members.push_back(candidates[p]);
                 }
                 std::size_t i = size;                    // the next set: raise the last position that has room above it

@@ -59,7 +59,7 @@ public:
         relate();
         keep_best();
         climb();
-        walk_the_class();
+        if (request_.restarts > 0) walk_the_class();
         for (int round = 0, failed = 0; failed < request_.restarts && !finished(); ++round, ++failed) {
             const double before = score_, best = result_.score;
             const auto from = parents_;
@@ -131,7 +131,6 @@ private:
             if (!own[thread]) own[thread] = scores_.another();
             rows_[child] = make_row(*own[thread], static_cast<int>(child), parents_[child]);
         });
-        result_.rows += n_;
         for (int v = 0; v < n_ && !control_.stop; ++v) memory_[v][parents_[v]] = rows_[v];
     }
 
@@ -144,7 +143,6 @@ private:
         auto place = memory_[child].find(parents_[child]);
         if (place == memory_[child].end()) {
             place = memory_[child].emplace(parents_[child], make_row(scores_, child, parents_[child])).first;
-            ++result_.rows;
             ++remembered_;
         }
         rows_[child] = place->second;
@@ -233,14 +231,14 @@ private:
         }
         relate();
         score_ = total();
-        ++result_.moves;
+        ++moves_;
     }
 
     void keep_best() {
         best_ = parents_;
         result_.score = score_;
         result_.trace.emplace_back(seconds(), score_);
-        control_.done = result_.moves;
+        control_.done = moves_;
     }
 
     void climb() {
@@ -390,6 +388,7 @@ private:
     std::vector<std::pair<int, int>> waiting_;           // edges whose forced turn is still to come, in random order
     std::mt19937_64 random_;
     GreedyResult result_;
+    std::uint64_t moves_ = 0;
     Clock::time_point start_;
 };
 

@@ -17,8 +17,8 @@ struct GreedyRequest {
     std::vector<int> most;                               // per child
     int tabu = 0;                                        // how many past DAGs may not be visited again; 0: hill climbing
     int patience = 0;                                    // tabu: steps without a new best before it ends
-    int restarts = 0;                                    // from the best DAG, shaken
-    int shake = 8;                                       // random moves of a shake
+    int restarts = 0;                                    // shakes in a row without a new best before it ends
+    int shake = 4;                                       // covered edges turned in each walk through the class
     std::uint64_t seed = 0;
     double time_limit = 0;                               // seconds; 0: none
 };
@@ -27,7 +27,6 @@ struct GreedyResult {
     std::vector<std::vector<int>> parents;
     double score = 0;
     std::vector<std::pair<double, double>> trace;        // (seconds, best score so far)
-    std::uint64_t moves = 0, rows = 0;                   // rows: how often all moves of one child were scored
     bool stopped = false;                                // by the time limit or the user
 };
 

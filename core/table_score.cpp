@@ -6,6 +6,11 @@
 #include <stdexcept>
 
 namespace spinney {
+namespace {
+
+constexpr double most_configurations = 1e290;            // more are no number any more; a search leaves such families alone
+
+}  // namespace
 
 TableScore table_score_named(const std::string& name) {
     static const std::pair<const char*, TableScore> names[] = {
@@ -64,6 +69,7 @@ double FamilyScorer::dirichlet(const FamilyCounts& counts, int levels, double a)
 double FamilyScorer::from_counts(int child, std::span<const int> parents, const FamilyCounts& counts) {
     const int r = data_.levels(child);
     const double q = configurations(parents), n = static_cast<double>(data_.rows());
+    if (q > most_configurations) return -std::numeric_limits<double>::infinity();
     const double outside = spec_.prior(parents.size()) - spec_.penalty(n) * (r - 1) * q;
     double local = 0;
     switch (spec_.score) {
@@ -168,6 +174,10 @@ void FamilyScorer::extend(int child, std::span<const int> parents, std::span<con
         family_.assign(parents.begin(), parents.end());
         family_.push_back(child);
         cells_.set(family_);
+        if (std::size_t n = cells_.at_once(candidates); n < candidates.size()) {
+            extend(child, parents, candidates.subspan(n), out + n);
+            candidates = candidates.first(n);
+        }
         cells_.count(candidates, matrices_);
     }
     for (std::size_t i = 0; i < candidates.size(); ++i) {

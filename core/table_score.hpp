@@ -69,7 +69,10 @@ public:
     std::span<const std::uint32_t> totals_without(int position, int other, const std::uint32_t* matrix);
 
 private:
-    RisingLog& rising(double a) { return rising_.try_emplace(a, a).first->second; }
+    RisingLog& rising(double a) {
+        if (rising_.size() > 4096) rising_.clear();      // bds: one per number of configurations seen
+        return rising_.try_emplace(a, a).first->second;
+    }
     double regret(double levels, std::uint32_t n);
     double configurations(std::span<const int> parents) const;
     double log_likelihood(const FamilyCounts& counts) const;

@@ -22,7 +22,9 @@ struct Control {
 class Team {
 public:
     Team(int threads, Control& control) : control_(control) {
-        for (int t = 1; t < threads; ++t) pool_.emplace_back([this, t] { wait_for_work(t); });
+        try {
+            for (int t = 1; t < threads; ++t) pool_.emplace_back([this, t] { wait_for_work(t); });
+        } catch (const std::exception&) {}               // no more threads to be had: those that started will do
     }
     ~Team() {
         leaving_ = true;

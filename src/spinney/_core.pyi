@@ -11,12 +11,9 @@ Columns = Sequence[NDArray[np.uint8] | NDArray[np.uint16]]
 Lists = Sequence[Sequence[int]]
 Report = Callable[[int, int], None] | None
 
-dispatched: str
 most_dp_variables: int
 
 def dp_bytes(variables: int, threads: int) -> float: ...
-def chi2_quantile(p: float, df: float) -> float: ...
-def log_regret(levels: float, n: int) -> float: ...
 
 class Spec:
     def __init__(

@@ -16,9 +16,8 @@ import pyarrow.compute as pc
 
 from spinney import cells
 from spinney.errors import DataError
-from spinney.kinds import Categorical, Continuous, Kind, Ordinal, level_text
+from spinney.kinds import MAX_LEVELS, Categorical, Continuous, Kind, Ordinal, code_type, level_text
 
-MAX_LEVELS = 65_536  # codes are two bytes at most
 MANY_LEVELS = 1_000  # more are noted, with the memory a count table would take
 FEW_INTEGERS = 10  # an integer column with at most so many distinct values is categorical
 MISSING_LEVEL = "missing"  # the level that missing="level" adds
@@ -345,7 +344,7 @@ def _settle_discrete(name: str, column: Encoded, declared: Kind | None, rows: Ro
         place[-1] = levels.index(MISSING_LEVEL)
     if len(levels) > MAX_LEVELS:
         raise _too_many(name, len(levels))
-    final = place[codes].astype(np.uint8 if len(levels) <= 256 else np.uint16)
+    final = place[codes].astype(code_type(levels))
     assert int(place[codes].min()) >= 0, "a cell without a level: our bug"
     if final.min() == final.max():
         notes.append(f"column {name!r} is constant: every row has {levels[int(final[0])]!r}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import comb
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -115,7 +117,7 @@ class Constraints:
     def _check_limits(self, overall: int | None) -> None:
         own = self.max_parents.values() if isinstance(self.max_parents, Mapping) else [self.max_parents]
         for value in (*own, overall):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 0):
                 raise ChoiceError(f"max_parents must be a whole number of at least 0, not {value!r}")
 
     def _check_names(self, known: set[str]) -> None:
@@ -158,6 +160,10 @@ class Allowed:
     def limits(self) -> list[int]:
         return [self.most[name] for name in self.names]
 
+    def families(self) -> int:
+        """How many parent sets there are, over all children."""
+        return sum(comb(len(self.candidates[c]), k) for c in self.names for k in range(self.most[c] + 1))
+
     def permits(self, child: str, parents: Iterable[str]) -> bool:
         given = set(parents)
         return (
@@ -167,27 +173,35 @@ class Allowed:
         )
 
 
+def listed_candidates(given: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ...]] | None:
+    """The candidates as lists that can be read more than once."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise ChoiceError("candidates is a dict from a column to the columns that may be its parents")
+    return {child: tuple(_many(parents, f"candidates of {child!r}")) for child, parents in given.items()}
+
+
 def _candidates(
     order: tuple[str, ...], known: set[str], given: Mapping[str, Iterable[str]] | None
 ) -> dict[str, set[str]]:
-    if given is None:
+    listed = listed_candidates(given)
+    if listed is None:
         return {child: known - {child} for child in order}
-    if not isinstance(given, Mapping):
-        raise ChoiceError("candidates is a dict from a column to the columns that may be its parents")
-    for name in (*given, *(p for parents in given.values() for p in parents)):
+    for name in (*listed, *(p for parents in listed.values() for p in parents)):
         if name not in known:
             raise ChoiceError(
                 f"candidates names column {name!r}, which the table does not have; its columns are "
                 f"{_some(sorted(known))}"
             )
-    return {child: (set(given[child]) if child in given else set(known)) - {child} for child in order}
+    return {child: (set(listed[child]) if child in listed else set(known)) - {child} for child in order}
 
 
 def _many(value: Any, word: str) -> list[Any]:
     if value is None:
         return []
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-        raise ChoiceError(f"constraints: {word} must be a list, not {value!r}")
+        raise ChoiceError(f"{word} must be a list of columns, not {value!r}")
     return list(value)
 
 

@@ -26,7 +26,7 @@ from spinney import kinds_file
 from spinney.cells import MISSING_TEXTS
 from spinney.columns import FEW_INTEGERS, Column, Encoded, Rows, encode, settle, shown
 from spinney.errors import ChoiceError, DataError, FileFormatError
-from spinney.kinds import Categorical, Continuous, Kind, Ordinal, as_kind, to_plain
+from spinney.kinds import Categorical, Continuous, Kind, Ordinal, as_kind, code_type, to_plain
 from spinney.table import FORMATS, RawTable, read_frame, read_table, refuse_duplicates, suffixes
 
 Missing = Literal["refuse", "drop", "level"]
@@ -105,7 +105,7 @@ class Dataset:
         for name, column, texts in zip(names, codes, levels, strict=True):
             assert len(column) == 0 or (int(column.min()) >= 0 and int(column.max()) < len(texts))
             kind = Ordinal(texts) if name in ordinal else Categorical(texts)
-            columns[name] = Column(kind, "codes", np.array(column, dtype=_code_type(len(texts))))
+            columns[name] = Column(kind, "codes", np.array(column, dtype=code_type(texts)))
         return cls(columns, len(codes[0]))
 
     @classmethod
@@ -263,10 +263,6 @@ class Dataset:
             place = np.searchsorted(distinct, values)
             return pa.array([repr(float(value)) for value in distinct]).take(pa.array(place))
         return column
-
-
-def _code_type(levels: int) -> type[np.uint8] | type[np.uint16]:
-    return np.uint8 if levels <= 256 else np.uint16
 
 
 def _declared(kinds: Kinds) -> dict[str, Kind]:

@@ -6,13 +6,15 @@ Out: frozen kinds, checked; levels are text, always."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from spinney.errors import DataError
+
+MAX_LEVELS = 65_536  # codes are two bytes at most
 
 
 def level_text(value: object) -> str:
@@ -134,3 +136,12 @@ def from_plain(name: str, plain: object) -> Kind:
         return KINDS[kind.word](**options)
     except DataError as error:
         raise DataError(f"column {name!r}: {error}") from None
+
+
+def code_type(levels: Sized) -> type[np.uint8] | type[np.uint16]:
+    """The smallest integers that number these levels."""
+    if len(levels) > MAX_LEVELS:
+        raise DataError(
+            f"a column has {len(levels):,} levels; at most {MAX_LEVELS:,} can be numbered, merge or drop some"
+        )
+    return np.uint8 if len(levels) <= 256 else np.uint16

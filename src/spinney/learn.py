@@ -11,18 +11,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spinney.catalog import Choice, Search, choose_prior, choose_score, choose_search
-from spinney.constraints import Constraints
+from spinney.catalog import SEARCHES, Choice, Search, choose_prior, choose_score, choose_search, made
+from spinney.constraints import Constraints, listed_candidates
 from spinney.dataset import Dataset
-from spinney.errors import ChoiceError
+from spinney.errors import ChoiceError, LimitError
 from spinney.graph import DAG
-from spinney.machine import threads_for
+from spinney.machine import check_limits, threads_for
 from spinney.network import Network
 from spinney.parent_sets import ParentSets, need_dataset, score_parent_sets
 from spinney.plan import Plan
 from spinney.progress import Progress
 from spinney.scores import check_family, source
-from spinney.search import Found, automatic, check_limits, exact, run, started
+from spinney.search import Found, automatic, exact, run, started
 from spinney.search.found import Problem
 from spinney.version import __version__
 
@@ -55,6 +55,7 @@ def learn(
 ) -> Result:
     """Learn a network. Options of the search are keywords; max_parents=None is no limit; Ctrl-C during the search
     returns the best network so far, with result.found.stopped saying so."""
+    candidates = listed_candidates(candidates)
     graph = _find(
         data,
         score,
@@ -102,6 +103,7 @@ def find(
     **options: Any,
 ) -> Found:
     """The graph alone: as learn(), without fitting parameters."""
+    candidates = listed_candidates(candidates)
     return _find(
         data,
         score,
@@ -147,7 +149,8 @@ def _find(
     began = time.perf_counter()
     allowed = (constraints or Constraints()).allowed(data.names, max_parents, candidates)
     method = choose_search(search)
-    if method.name == "auto":
+    left_open = method.name == "auto"
+    if left_open:
         method = automatic.pick(allowed, data.n_rows)
     method = choose_search(method, **options)
     assert isinstance(method.entry, Search)
@@ -155,17 +158,22 @@ def _find(
     room, sets = source(data, score, prior), None
     if method.entry.needs_sets:
         exact.check_size(len(data.names), threads)
-        sets = score_parent_sets(
-            data,
-            score,
-            prior,
-            max_parents,
-            candidates,
-            constraints,
-            n_jobs=n_jobs,
-            progress=progress,
-            time_limit=time_limit,
-        )
+        try:
+            sets = score_parent_sets(
+                data,
+                score,
+                prior,
+                max_parents,
+                candidates,
+                constraints,
+                n_jobs=n_jobs,
+                progress=progress,
+                time_limit=time_limit / 2 if left_open and time_limit is not None else time_limit,
+            )
+        except LimitError:  # a method that was left open may still be another
+            if not left_open:
+                raise
+            method = made(SEARCHES["tabu"], {})
     scoring = time.perf_counter() - began
     left = None if time_limit is None else max(1e-3, time_limit - scoring)
     found = run(
@@ -173,7 +181,7 @@ def _find(
             allowed,
             method,
             sets=sets,
-            source=None if sets else room,
+            source=room if sets is None else None,
             start=first,
             time_limit=left,
             seed=seed,
@@ -243,5 +251,5 @@ def _graph(data: Dataset, parents: Any) -> dict[str, tuple[str, ...]]:
     given = parents.parents if hasattr(parents, "parents") else parents
     if not isinstance(given, Mapping):
         raise ChoiceError("parents is a dict from a column to its parents, a DAG or a Network")
-    dag = DAG(data.names, {child: tuple(own) for child, own in given.items()})
+    dag = DAG(data.names, dict(given))
     return {child: tuple(dag.parents[child]) for child in data.names}

@@ -1,30 +1,63 @@
-"""What this machine offers: threads and memory.
+"""What this machine offers, and the plain limits that users set on it.
 
-In:  the user's n_jobs.
-Out: a number of threads; bytes of free memory."""
+In:  the user's n_jobs, time limit and seed.
+Out: a number of threads; bytes of free memory; or one sentence."""
 
 from __future__ import annotations
 
 import os
+from numbers import Integral, Real
+from pathlib import Path
 
 from spinney.errors import ChoiceError
 
 
 def threads_for(n_jobs: int) -> int:
     """n_jobs as in scikit-learn: -1 is all cores, -2 all but one, and so on."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ChoiceError(f"n_jobs must be a whole number other than 0 (-1 means all cores), not {n_jobs!r}")
     if n_jobs > 0:
-        return min(n_jobs, 256)
+        return min(int(n_jobs), 256)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, cores + 1 + n_jobs)
+    return max(1, cores + 1 + int(n_jobs))
+
+
+def check_limits(time_limit: float | None, seed: int = 0) -> None:
+    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+        raise ChoiceError(f"time_limit must be a number of seconds above 0, or None, not {time_limit!r}")
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise ChoiceError(f"seed must be a whole number, not {seed!r}")
 
 
 def available_memory() -> float:
-    """Bytes that can be had without swapping, where the system says; else a cautious 4 GiB."""
+    """Bytes that can be had without swapping and within this process's limits; a cautious 4 GiB where nobody says."""
+    there = [room for room in (_of_the_machine(), _of_the_group(), _of_the_process()) if room is not None]
+    return min(there) if there else 4.0 * 2**30
+
+
+def _of_the_machine() -> float | None:
     try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            fields = dict(line.split(":", 1) for line in lines)
+        fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text("ascii").splitlines())
         return float(fields["MemAvailable"].split()[0]) * 1024
     except (OSError, KeyError, ValueError):
-        return 4.0 * 2**30
+        return None
+
+
+def _of_the_group() -> float | None:
+    """What a container may still take (cgroup version 2)."""
+    try:
+        group = Path("/sys/fs/cgroup")
+        return float((group / "memory.max").read_text()) - float((group / "memory.current").read_text())
+    except (OSError, ValueError):  # no such group, or its limit is the word "max"
+        return None
+
+
+def _of_the_process() -> float | None:
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return None
+    return None if limit == resource.RLIM_INFINITY else float(limit - used)

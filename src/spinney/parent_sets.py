@@ -13,31 +13,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.catalog import Choice
-from spinney.constraints import Allowed, Constraints
+from spinney.constraints import Allowed, Constraints, listed_candidates
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, LimitError
-from spinney.machine import threads_for
+from spinney.machine import check_limits, threads_for
 from spinney.progress import Progress, reporting
 
-Arrays = tuple[
-    NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]
-]  # scores, sizes, parents one set after another
+# scores, sizes, parents one set after another
+Arrays = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]
 
 
 class ParentSets:
     """Immutable. `arrays[i]` belongs to the i-th name in sorted order, best score first."""
 
     def __init__(
-        self, names: Iterable[str], arrays: list[Arrays], *, families: int | None = None, scored: int | None = None
+        self,
+        names: Iterable[str],
+        arrays: list[Arrays],
+        *,
+        families: int | None = None,
+        scored: int | None = None,
+        pruned_for: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.names = tuple(names)
         self.order = tuple(sorted(self.names))
         self.arrays = arrays
         self.families = families  # how many there were before pruning, where known
         self.scored = scored  # how many of them the bounds left to be scored
+        # The required parents per child under which dominated sets were dropped; None: none dropped, as far as known.
+        self.pruned_for = pruned_for
 
     @classmethod
-    def from_lists(cls, sets: Mapping[str, Iterable[tuple[Iterable[str], float]]]) -> ParentSets:
+    def from_lists(
+        cls,
+        sets: Mapping[str, Iterable[tuple[Iterable[str], float]]],
+        pruned_for: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> ParentSets:
         """From {child: [(parents, score), ...]}; of a set that is listed twice the better score counts."""
         order = sorted(sets)
         index = {name: i for i, name in enumerate(order)}
@@ -45,11 +56,15 @@ class ParentSets:
         for child in order:
             best: dict[tuple[int, ...], float] = {}
             for parents, score in sets[child]:
-                key = tuple(sorted(index[p] for p in parents))
-                best[key] = max(score, best.get(key, score))
+                key = _key(child, parents, score, index)
+                best[key] = max(float(score), best.get(key, float(score)))
+            if not best:
+                raise ChoiceError(f"variable {child!r} has no parent set; list at least one")
             rows = sorted(best.items(), key=lambda row: (-row[1], len(row[0]), row[0]))
             arrays.append(_pack([score for _, score in rows], [key for key, _ in rows]))
-        return cls(sets, arrays)
+        if not order:
+            raise ChoiceError("there is no variable among the parent sets; list at least one")
+        return cls(sets, arrays, pruned_for=pruned_for)
 
     def of(self, child: str) -> list[tuple[tuple[str, ...], float]]:
         """The sets of this child, best first."""
@@ -61,6 +76,15 @@ class ParentSets:
             (tuple(self.order[p] for p in parents[end - size : end]), float(score))
             for score, size, end in zip(scores, sizes, ends, strict=True)
         ]
+
+    def score_of(self, child: str, parents: tuple[str, ...]) -> float | None:
+        """The score of one listed set, without unpacking the others."""
+        scores, sizes, members = self.arrays[self.order.index(child)]
+        rows = np.flatnonzero(sizes == len(parents))
+        first = (np.cumsum(sizes) - sizes)[rows]
+        wanted = [self.order.index(p) for p in sorted(parents)]
+        same = (members[first[:, None] + np.arange(len(parents))] == wanted).all(axis=1)
+        return float(scores[rows[same][0]]) if same.any() else None
 
     def __len__(self) -> int:
         return sum(len(scores) for scores, _, _ in self.arrays)
@@ -83,6 +107,7 @@ class ParentSets:
 
     def within(self, allowed: Allowed) -> ParentSets:
         """Only the sets that the constraints permit."""
+        self._check_required(allowed)
         arrays = []
         for child, (scores, sizes, parents) in zip(self.order, self.arrays, strict=True):
             ends = np.cumsum(sizes)
@@ -98,7 +123,17 @@ class ParentSets:
                 raise ChoiceError(
                     f"no scored parent set of {child!r} meets the constraints; score the sets with the same constraints"
                 )
-        return ParentSets(self.names, arrays)
+        return ParentSets(self.names, arrays, pruned_for=self.pruned_for)
+
+    def _check_required(self, allowed: Allowed) -> None:
+        """A set was dropped for a subset of it; where an edge is required that subset may not be allowed."""
+        for child, required in allowed.required.items():
+            late = set(required) - set((self.pruned_for or {}).get(child, ()))
+            if late and self.pruned_for is not None:
+                raise ChoiceError(
+                    f"edge {min(late)!r} -> {child!r} is required, but the parent sets were pruned without it, so the "
+                    f"best set with it may be missing; score them with the same required edges, or with prune=False"
+                )
 
     def write(self, path: str | PathLike[str]) -> None:
         from spinney.formats import jkl
@@ -110,6 +145,18 @@ class ParentSets:
         from spinney.formats import jkl
 
         return jkl.read(path)
+
+
+def _key(child: str, parents: Iterable[str], score: float, index: Mapping[str, int]) -> tuple[int, ...]:
+    given = tuple(parents)
+    for parent in given:
+        if parent not in index or parent == child or given.count(parent) > 1:
+            raise ChoiceError(
+                f"a parent set of {child!r} holds {parent!r}, which is no other variable of the list, or holds it twice"
+            )
+    if not isinstance(score, (int, float, np.number)) or not np.isfinite(score):
+        raise ChoiceError(f"a parent set of {child!r} has the score {score!r}; a score is a finite number")
+    return tuple(sorted(index[p] for p in given))
 
 
 def _pack(scores: list[float], sets: list[tuple[int, ...]]) -> Arrays:
@@ -148,6 +195,8 @@ def score_parent_sets(
     from spinney.scores import source
 
     need_dataset(data)
+    check_limits(time_limit)
+    candidates = listed_candidates(candidates)
     allowed = (constraints or Constraints()).allowed(data.names, max_parents, candidates)
     room = source(data, score, prior)
     with reporting(progress, "scoring parent sets") as report:
@@ -166,4 +215,10 @@ def score_parent_sets(
             f"scoring {found['families']:,} parent sets took longer than the time limit of {time_limit:g} s; "
             f"lower max_parents, give candidates, or use search='hc' or 'tabu'"
         )
-    return ParentSets(data.names, found["sets"], families=found["families"], scored=found["scored"])
+    return ParentSets(
+        data.names,
+        found["sets"],
+        families=found["families"],
+        scored=found["scored"],
+        pruned_for=allowed.required if prune else None,
+    )

@@ -14,7 +14,7 @@ import numpy as np
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
 from spinney.fitted.table import Columns
-from spinney.kinds import Ordinal
+from spinney.kinds import Ordinal, code_type
 
 if TYPE_CHECKING:
     from spinney.network import Network
@@ -29,7 +29,7 @@ def sample(network: Network, n: int, seed: int) -> Dataset:
     columns = Columns(n, {})
     for name in network.dag.order():
         model = network.models[name]
-        columns.put(name, model.sample(columns, rng).astype(np.uint8 if len(model.levels) <= 256 else np.uint16))
+        columns.put(name, model.sample(columns, rng).astype(code_type(model.levels)))
     names = list(network.names)
     return Dataset.from_codes(
         names,

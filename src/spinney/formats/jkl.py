@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
 from urllib.parse import unquote
 
@@ -26,6 +26,9 @@ def text(sets: ParentSets) -> str:
         rows = sets.of(child)
         lines.append(f"{_word(child)} {len(rows)}")
         lines += [" ".join([repr(score), str(len(parents)), *map(_word, parents)]) for parents, score in rows]
+    if sets.pruned_for is not None:  # at the end, where other readers have stopped reading
+        lines.append(_PRUNED)
+        lines += [" ".join([_REQUIRED, *map(_word, (child, *own))]) for child, own in sets.pruned_for.items() if own]
     return "\n".join(lines) + "\n"
 
 
@@ -56,7 +59,7 @@ def read(path: str | PathLike[str]) -> ParentSets:
         for parents, _ in rows:
             if child in parents or len(set(parents)) < len(parents):
                 reader.refuse(places[parents[0]], f"a parent set of {child!r} holds {child!r} itself or a name twice")
-    return ParentSets.from_lists(listed)
+    return ParentSets.from_lists(listed, reader.pruned_for(listed))
 
 
 def _one_set(reader: _Reader, parts: list[str], where: int, places: dict[str, int]) -> tuple[list[str], float]:
@@ -76,15 +79,25 @@ def _one_set(reader: _Reader, parts: list[str], where: int, places: dict[str, in
 
 
 class _Reader:
-    """Lines that say something, with their numbers."""
+    """Lines that say something, with their numbers; and what our own remarks say of pruning."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._lines: Iterator[tuple[int, str]] = (
-            (i, line)
-            for i, line in enumerate(read_text(path).splitlines(), 1)
-            if line.strip() and not line.lstrip().startswith("#")
-        )
+        self._remarks: list[list[str]] = []
+        self._lines = self._speaking(read_text(path))
+
+    def _speaking(self, content: str) -> Iterator[tuple[int, str]]:
+        for number, line in enumerate(content.splitlines(), 1):
+            if line.lstrip().startswith("#"):
+                self._remarks.append(line.split())
+            elif line.strip():
+                yield number, line
+
+    def pruned_for(self, names: Iterable[str]) -> dict[str, tuple[str, ...]] | None:
+        if [_PRUNED] not in self._remarks:
+            return None
+        said = {unquote(words[1]): words[2:] for words in self._remarks if words[0] == _REQUIRED and len(words) > 1}
+        return {name: tuple(map(unquote, said.get(name, ()))) for name in names}
 
     def refuse(self, line: int, what: str) -> None:
         raise FileFormatError(f"{self.path}, line {line}: {what}")
@@ -108,6 +121,9 @@ class _Reader:
     def end(self) -> None:
         for where, line in self._lines:
             self.refuse(where, f"{line.strip()[:40]!r} stands after the last variable; the counts above do not add up")
+
+
+_PRUNED, _REQUIRED = "#spinney-pruned", "#spinney-required"
 
 
 def _word(name: str) -> str:

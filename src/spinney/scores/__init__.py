@@ -6,18 +6,20 @@ decided here, in one sentence, before any computing."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from spinney.catalog import Choice, Score, choose_prior, choose_score
 from spinney.dataset import Dataset
-from spinney.errors import ChoiceError
+from spinney.errors import ChoiceError, LimitError
 from spinney.priors import prior_for
 
 if TYPE_CHECKING:
     from spinney.scores.tabular import Tabular
 
+MOST_CONFIGURATIONS = 10**290  # as in core/table_score.cpp
 _ROOMS = {"tabular": "Tabular"}  # module of this package -> its class
 
 
@@ -56,4 +58,11 @@ def check_family(data: Dataset, child: str, parents: Iterable[str]) -> tuple[str
         raise ChoiceError(f"a parent of {child!r} is named twice in {list(given)}; name it once")
     if child in given:
         raise ChoiceError(f"column {child!r} cannot be its own parent; remove it from the parents")
+    if (
+        all(data.kinds[p].discrete for p in given)
+        and math.prod(len(data.levels(p)) for p in given) > MOST_CONFIGURATIONS
+    ):
+        raise LimitError(
+            f"the {len(given)} parents of {child!r} have more joint levels than a number holds; name fewer"
+        )
     return tuple(sorted(given))

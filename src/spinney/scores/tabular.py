@@ -8,7 +8,8 @@ nothing depends on the order in the file."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _DENSE = 1_000_000  # numbers; larger tables keep only the configurations that occur
 _LITTLE = 2**28  # bytes that need no asking
 _BYTES_PER_FAMILY = 17  # score, best of the subsets, flags
+_BYTES_PER_SET = 64  # a set that stays: sorted, then handed out
 
 
 class Tabular:
@@ -61,6 +63,16 @@ class Tabular:
             core_name, parameter, list(prior.by_size), prior.per_parameter, self._levels if tables else [], tables
         )
 
+    @contextmanager
+    def _limits(self) -> Iterator[None]:
+        """The core's word that a joint table of the prior network outgrows it, as a sentence for the user."""
+        try:
+            yield
+        except ValueError as error:
+            if self._network is None:
+                raise
+            raise LimitError(f"score bde: {error}; lower max_parents, or use bdeu") from None
+
     def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
         return self._index[child], sorted(self._index[p] for p in parents)
 
@@ -73,7 +85,8 @@ class Tabular:
         else:
             named = list(range(len(self.names)))
         columns, levels = [self._columns[v] for v in named], [self._levels[v] for v in named]
-        return _core.local_scores(columns, levels, self._spec, numbered)
+        with self._limits():
+            return _core.local_scores(columns, levels, self._spec, numbered)
 
     def parent_sets(
         self,
@@ -85,25 +98,25 @@ class Tabular:
         report: Report | None,
         time_limit: float | None,
     ) -> dict[str, Any]:
-        _check_memory(allowed)
-        found: dict[str, Any] = _core.score_parent_sets(
-            self._columns,
-            self._levels,
-            self._spec,
-            allowed.numbers(allowed.candidates),
-            allowed.numbers(allowed.required),
-            allowed.limits(),
-            prune,
-            bounds,
-            threads,
-            report,
-            time_limit or 0.0,
-        )
-        return found
+        _check_memory(allowed, prune)
+        with self._limits():
+            return _core.score_parent_sets(
+                self._columns,
+                self._levels,
+                self._spec,
+                allowed.numbers(allowed.candidates),
+                allowed.numbers(allowed.required),
+                allowed.limits(),
+                prune,
+                bounds,
+                threads,
+                report,
+                time_limit or 0.0,
+            )
 
-    def greedy(self, args: Any, report: Report | None) -> dict[str, Any]:
-        found: dict[str, Any] = _core.greedy_counted(self._columns, self._levels, self._spec, args, report)
-        return found
+    def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
+        with self._limits():
+            return _core.greedy_counted(self._columns, self._levels, self._spec, args, report)
 
     def fit(self, child: str, parents: Sequence[str], score: float) -> Table:
         """Posterior means where the score is Bayesian, else relative frequencies; uniform where there are no rows."""
@@ -151,9 +164,9 @@ class Tabular:
         return 0.0
 
 
-def _check_memory(allowed: Allowed) -> None:
-    families = sum(math.comb(len(allowed.candidates[c]), k) for c in allowed.names for k in range(allowed.most[c] + 1))
-    need = families * _BYTES_PER_FAMILY
+def _check_memory(allowed: Allowed, prune: bool) -> None:
+    families = allowed.families()
+    need = families * (_BYTES_PER_FAMILY if prune else _BYTES_PER_FAMILY + _BYTES_PER_SET)
     if need < _LITTLE:
         return
     there = available_memory()

@@ -13,13 +13,13 @@ from spinney.catalog import Choice, Search, choose_search
 from spinney.constraints import Allowed, Constraints
 from spinney.errors import ChoiceError
 from spinney.graph import DAG
-from spinney.machine import threads_for
+from spinney.machine import check_limits, threads_for
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress
 from spinney.search import automatic
 from spinney.search.found import Found, Problem
 
-__all__ = ["Found", "check_limits", "run", "search", "started"]
+__all__ = ["Found", "run", "search", "started"]
 
 
 def search(
@@ -73,7 +73,7 @@ def started(start: Any, allowed: Allowed) -> dict[str, tuple[str, ...]] | None:
     given = start.parents if hasattr(start, "parents") else start
     if not isinstance(given, Mapping):
         raise ChoiceError("start is a DAG, a Network, or a dict from a column to its parents")
-    dag = DAG(allowed.names, {child: tuple(parents) for child, parents in given.items()})
+    dag = DAG(allowed.names, dict(given))
     for child in allowed.names:
         if not allowed.permits(child, dag.parents[child]):
             raise ChoiceError(
@@ -81,10 +81,3 @@ def started(start: Any, allowed: Allowed) -> dict[str, tuple[str, ...]] | None:
                 f"max_parents do not allow; change one of the two"
             )
     return {child: tuple(sorted(dag.parents[child])) for child in allowed.names}
-
-
-def check_limits(time_limit: float | None, seed: int) -> None:
-    if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit > 0):
-        raise ChoiceError(f"time_limit must be a number of seconds above 0, or None, not {time_limit!r}")
-    if isinstance(seed, bool) or not isinstance(seed, int):
-        raise ChoiceError(f"seed must be a whole number, not {seed!r}")

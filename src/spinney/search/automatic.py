@@ -5,8 +5,6 @@ Out: dp where Step 1 and the search take about a minute at the most, else tabu."
 
 from __future__ import annotations
 
-import math
-
 from spinney.catalog import SEARCHES, Choice, made
 from spinney.constraints import Allowed
 
@@ -16,7 +14,7 @@ MOST_ROWS_TIMES_FAMILIES = 2e11
 
 
 def pick(allowed: Allowed, rows: int | None) -> Choice:
-    families = sum(math.comb(len(allowed.candidates[c]), k) for c in allowed.names for k in range(allowed.most[c] + 1))
+    families = allowed.families()
     small = len(allowed.names) <= MOST_VARIABLES
     if rows is not None:  # the sets are not scored yet
         small = small and families <= MOST_FAMILIES and families * rows <= MOST_ROWS_TIMES_FAMILIES

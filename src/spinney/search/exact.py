@@ -26,7 +26,8 @@ def run(problem: Problem) -> Found:
         found = _core.dp(problem.sets.arrays, problem.threads, report, problem.time_limit or 0.0)
     stopped = why_stopped(found)
     if stopped:
-        climb = greedy.run(dataclasses.replace(problem, method=made(SEARCHES["hc"], {}), time_limit=None))
+        plain = made(SEARCHES["hc"], {"restarts": 0})  # quick: the user has waited long enough
+        climb = greedy.run(dataclasses.replace(problem, method=plain, time_limit=1.0))
         return dataclasses.replace(climb, method="dp", stopped=stopped, seconds=time.perf_counter() - began)
     if not found["feasible"]:
         raise ChoiceError(

@@ -53,11 +53,11 @@ def added(problem: Problem, parents: dict[str, tuple[str, ...]]) -> float:
     assert problem.sets is not None
     scores = []
     for child, own in parents.items():
-        listed = dict(problem.sets.of(child))
-        if own not in listed:
+        score = problem.sets.score_of(child, own)
+        if score is None:
             raise ChoiceError(
                 f"no network was reached in which {child!r} has one of its listed parent sets; use search='dp', "
                 f"or list more sets"
             )
-        scores.append(listed[own])
+        scores.append(score)
     return math.fsum(scores)

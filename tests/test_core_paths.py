@@ -1,0 +1,223 @@
+"""The paths of the core that small random cases do not reach: wide columns, many variables, threads, interruptions.
+
+In:  tables made here.
+Out: agreement with plain Python, and the promises about time limits, Ctrl-C and callbacks."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import spinney as sp
+
+
+def table(rows: int, levels: list[int], seed: int = 0) -> sp.Dataset:
+    """Columns c00, c01, ... each leaning on the one before."""
+    rng = np.random.default_rng(seed)
+    codes, before = [], np.zeros(rows, int)
+    for size in levels:
+        before = (before * 7 + rng.integers(0, max(2, size // 2), rows)) % size
+        codes.append(before.copy())
+    names = [f"c{i:02d}" for i in range(len(levels))]
+    return sp.Dataset.from_codes(names, codes, [tuple(f"l{k}" for k in range(size)) for size in levels])
+
+
+def plain_log_likelihood(data: sp.Dataset, child: str, parents: list[str]) -> float:
+    counts: dict[tuple[int, ...], dict[int, int]] = {}
+    for row in range(data.n_rows):
+        own = counts.setdefault(tuple(int(data.codes(p)[row]) for p in parents), {})
+        own[int(data.codes(child)[row])] = own.get(int(data.codes(child)[row]), 0) + 1
+    return math.fsum(n * math.log(n / sum(row.values())) for row in counts.values() for n in row.values())
+
+
+@pytest.mark.parametrize("levels", [[2, 30, 3], [300, 4, 25], [25, 1000, 2]])
+def test_columns_with_many_levels(levels):
+    data = table(2000, levels)
+    for child in data.names:
+        others = [n for n in data.names if n != child]
+        for parents in ([], others[:1], others):
+            expected = plain_log_likelihood(data, child, parents)
+            assert sp.local_score(data, child, parents, score="ll") == pytest.approx(expected, rel=1e-10, abs=1e-8)
+        listed = dict(sp.score_parent_sets(data, "ll", max_parents=2, prune=False, bounds=False).of(child))
+        assert listed[tuple(sorted(others))] == pytest.approx(plain_log_likelihood(data, child, others), abs=1e-7)
+
+
+@pytest.mark.parametrize("ess", [1e3, 1e6, 1e12, 1e50])
+@pytest.mark.parametrize("rows", [50, 3000])
+def test_large_pseudo_counts(ess, rows):
+    data = table(rows, [3, 2])
+    a = ess / 6
+    expected = 0.0
+    for j in range(2):
+        mask = data.codes("c01") == j
+        counts = np.bincount(data.codes("c00")[mask], minlength=3)
+        expected += math.fsum(math.log1p(i / a) for n in counts for i in range(int(n)))
+        expected -= math.fsum(math.log1p(i / (3 * a)) for i in range(int(counts.sum()))) + counts.sum() * math.log(3)
+    assert sp.local_score(data, "c00", ["c01"], score=sp.BDeu(ess=ess)) == pytest.approx(expected, rel=1e-11)
+
+
+def plain_dp(sets: sp.ParentSets) -> float:
+    """Silander and Myllymaki without any cleverness."""
+    n = len(sets.order)
+    listed = [[(sum(1 << sets.order.index(p) for p in ps), s) for ps, s in sets.of(child)] for child in sets.order]
+    best = [0.0] + [-math.inf] * (2**n - 1)
+    for w in range(1, 2**n):
+        for v in range(n):
+            if w >> v & 1:
+                rest = w & ~(1 << v)
+                best[w] = max(best[w], best[rest] + next(s for mask, s in listed[v] if not mask & ~rest))
+    return best[-1]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_dp_beyond_one_block(threads):
+    data = table(200, [2, 3] * 6 + [2, 2], seed=3)  # 14 variables: the high bits of the subsets come into play
+    sets = sp.score_parent_sets(data, "bic", max_parents=2)
+    found = sp.search(sets, "dp", n_jobs=threads)
+    assert found.score == pytest.approx(plain_dp(sets), rel=1e-12)
+    assert found.score == pytest.approx(sp.score(data, found.parents, "bic"), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["hc", "tabu"])
+def test_greedy_is_the_same_on_any_number_of_threads(method):
+    data = table(500, [2, 3, 4, 2, 3, 2, 2, 3], seed=5)
+    one, two = (sp.find(data, "bdeu", search=method, n_jobs=n) for n in (1, 2))
+    assert one.parents == two.parents
+    assert one.score == two.score
+
+
+def test_no_restarts_is_one_plain_climb():
+    data = table(300, [2, 3, 4, 2, 3, 2], seed=7)
+    assert len({sp.find(data, "bic", search="hc", restarts=0, seed=s).score for s in range(5)}) == 1
+
+
+def test_no_rows():
+    data = sp.Dataset.from_codes(["a", "b"], [np.zeros(0, int)] * 2, [("x", "y")] * 2)
+    for score in ("bic", "bdeu", "bds", "fnml", "qnml", "mit"):
+        assert sp.local_score(data, "a", ["b"], score=score) <= 0
+        assert sp.find(data, score, search="hc").parents == {"a": (), "b": ()}
+
+
+def test_more_joint_levels_than_a_number_holds():
+    data = table(20, [2] * 1100)
+    with pytest.raises(sp.LimitError, match="name fewer"):
+        sp.local_score(data, "c00", data.names[1:], score="bic")
+
+
+def test_more_levels_than_codes_are_refused():
+    with pytest.raises(sp.DataError, match="65,536"):
+        sp.Dataset.from_codes(["a"], [np.array([69_999])], [tuple(map(str, range(70_000)))])
+
+
+def test_required_edges_on_sets_pruned_without_them(tmp_path):
+    data = table(60, [2, 2, 2, 2], seed=1)
+    edges = [(a, b) for a, b in itertools.permutations(data.names, 2)]
+    for pair in edges:
+        known = sp.Constraints(required=[pair])
+        best = sp.find(data, "bic", search="dp", constraints=known)
+        whole = sp.score_parent_sets(data, "bic", prune=False)
+        assert sp.search(whole, "dp", known).score == pytest.approx(best.score, rel=1e-12)
+        pruned = sp.score_parent_sets(data, "bic")
+        pruned.write(tmp_path / "pruned.jkl")
+        for sets in (pruned, sp.ParentSets.read(tmp_path / "pruned.jkl")):
+            with pytest.raises(sp.ChoiceError, match="pruned without it"):
+                sp.search(sets, "dp", known)
+        scored = sp.score_parent_sets(data, "bic", constraints=known)
+        scored.write(tmp_path / "required.jkl")
+        for sets in (scored, sp.ParentSets.read(tmp_path / "required.jkl")):
+            assert sp.search(sets, "dp", known).score == pytest.approx(best.score, rel=1e-12)
+
+
+def test_candidates_may_come_from_an_iterator_but_not_as_text():
+    data = table(100, [2, 2, 2])
+    sets = sp.score_parent_sets(data, candidates={"c00": iter(["c01", "c02"])}, prune=False)
+    assert len(sets.of("c00")) == 4
+    with pytest.raises(sp.ChoiceError, match="must be a list"):
+        sp.score_parent_sets(data, candidates={"c00": "c01"})
+    with pytest.raises(sp.ChoiceError, match="write a list"):
+        sp.fit(data, {"c00": "c01"})
+
+
+@pytest.mark.parametrize(
+    ("sets", "word"),
+    [
+        ({"a": [(["z"], 1.0)]}, "'z'"),
+        ({"a": [(["a"], 1.0)]}, "'a'"),
+        ({"a": [([], math.nan)]}, "finite"),
+        ({"a": []}, "no parent set"),
+        ({}, "no variable"),
+    ],
+)
+def test_lists_of_sets_are_checked(sets, word):
+    with pytest.raises(sp.ChoiceError, match=word):
+        sp.ParentSets.from_lists(sets)
+
+
+def big() -> sp.Dataset:
+    return table(20_000, [4] * 40, seed=9)
+
+
+def test_the_time_limit_of_a_search_is_kept():
+    found = sp.find(big(), "bdeu", search="tabu", time_limit=0.2, max_parents=None, restarts=10**6)
+    assert found.stopped == "time limit"
+    assert found.seconds < 5
+    assert found.score == pytest.approx(sp.score(big(), found.parents), rel=1e-9)
+    with pytest.raises(sp.LimitError, match="time limit"):
+        sp.score_parent_sets(big(), max_parents=4, time_limit=0.2)
+
+
+def test_dp_that_is_stopped_gives_a_network_and_a_true_bound():
+    data = table(100, [2] * 24, seed=2)
+    sets = sp.score_parent_sets(data, "bic", max_parents=1)
+    found = sp.search(sets, "dp", time_limit=1e-3)
+    assert found.stopped == "time limit"
+    assert found.bound >= found.score
+    assert found.score == pytest.approx(sp.score(data, found.parents, "bic"), rel=1e-9)
+
+
+def interrupt_soon() -> threading.Timer:
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def test_ctrl_c_returns_the_best_so_far():
+    timer = interrupt_soon()
+    found = sp.find(big(), "bdeu", search="tabu", max_parents=None, restarts=10**6)
+    timer.join()
+    assert found.stopped == "interrupted"
+    assert found.score == pytest.approx(sp.score(big(), found.parents), rel=1e-9)
+
+
+def test_ctrl_c_ends_the_scoring():
+    timer = interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        sp.score_parent_sets(big(), max_parents=5)
+    timer.join()
+
+
+def test_an_error_of_the_progress_function_comes_back():
+    def failing(what: str, done: int, total: int) -> None:
+        raise RuntimeError("the display is gone")
+
+    with pytest.raises(RuntimeError, match="the display is gone"):
+        sp.score_parent_sets(big(), max_parents=5, progress=failing)
+
+
+def test_an_error_of_somebody_elses_signal_comes_back():
+    def ring(*_: object) -> None:
+        raise TimeoutError("the alarm rang")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(TimeoutError, match="the alarm rang"):
+            sp.find(big(), search="tabu", max_parents=None, restarts=10**6)
+    finally:
+        signal.signal(signal.SIGALRM, before)
