@@ -36,6 +36,7 @@ PUBLIC = [
     "DataError",
     "Dataset",
     "FNML",
+    "FT",
     "FileFormatError",
     "Found",
     "K2",
@@ -45,6 +46,7 @@ PUBLIC = [
     "MIT",
     "Network",
     "Ordinal",
+    "PCART",
     "ParentSets",
     "Plan",
     "QNML",
@@ -96,7 +98,8 @@ def test_every_row_is_described(row: Entry) -> None:
 def test_a_score_is_the_same_as_text_and_as_an_object(name: str, data: sp.Dataset, prior: str) -> None:
     row = SCORES[name]
     make = getattr(sp, row.label)
-    given = {o.name: prior if o.kind == "network" else o.default * 0.5 for o in row.options}
+    other = {"network": lambda _: prior, "truth": lambda value: not value, "integer": lambda value: value + 1}
+    given = {o.name: other.get(o.kind, lambda value: value * 0.5)(o.default) for o in row.options}
     text = f"{name}({', '.join(f'{option}={value}' for option, value in given.items())})" if given else name
     assert make(**given) == make(*given.values()) == choose_score(text) == choose_score(str(make(**given)))
     assert list(inspect.signature(make).parameters) == list(given)

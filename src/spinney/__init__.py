@@ -28,6 +28,8 @@ BDs = catalog.maker(catalog.SCORES["bds"])
 FNML = catalog.maker(catalog.SCORES["fnml"])
 QNML = catalog.maker(catalog.SCORES["qnml"])
 MIT = catalog.maker(catalog.SCORES["mit"])
+PCART = catalog.maker(catalog.SCORES["pcart"])
+FT = catalog.maker(catalog.SCORES["ft"])
 
 __all__ = [
     "AIC",
@@ -36,10 +38,12 @@ __all__ = [
     "CPDAG",
     "DAG",
     "FNML",
+    "FT",
     "K2",
     "LL",
     "MDL",
     "MIT",
+    "PCART",
     "QNML",
     "BDe",
     "BDeu",

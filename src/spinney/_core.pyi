@@ -64,3 +64,39 @@ def greedy_counted(
 ) -> dict[str, Any]: ...
 def greedy_listed(sets: Sets, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
 def dp(sets: Sets, threads: int, progress: Report, time_limit: float) -> dict[str, Any]: ...
+
+class TreeSpec:
+    def __init__(
+        self,
+        binned: bool,
+        alpha: float,
+        mu0: float,
+        a: float,
+        nu: float,
+        lam: float,
+        kappa: float,
+        structure_prior: bool,
+        log_cuttings: float,
+        size_prior: Sequence[float],
+    ) -> None: ...
+
+Facts = Sequence[tuple[Any, ...]]
+
+def tree_scores(
+    columns: Facts, spec: TreeSpec, families: Sequence[tuple[int, Sequence[int]]]
+) -> NDArray[np.float64]: ...
+def fit_tree(columns: Facts, spec: TreeSpec, child: int, parents: Sequence[int]) -> dict[str, Any]: ...
+def fit_bins(columns: Facts, spec: TreeSpec, child: int, parents: Sequence[int]) -> list[int]: ...
+def score_tree_sets(
+    columns: Facts,
+    spec: TreeSpec,
+    candidates: Lists,
+    required: Lists,
+    most: Sequence[int],
+    prune: bool,
+    threads: int,
+    progress: Report,
+    time_limit: float,
+) -> dict[str, Any]: ...
+def greedy_trees(columns: Facts, spec: TreeSpec, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
+def tree_prior(parents: Sequence[tuple[str, int]]) -> tuple[float, float]: ...

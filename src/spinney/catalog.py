@@ -24,7 +24,7 @@ class Option:
     name: str
     default: Any
     help: str
-    kind: str = "number"  # number, integer, network
+    kind: str = "number"  # number, integer, truth, network
     low: float = -math.inf
     high: float = math.inf
     open: bool = True
@@ -32,6 +32,10 @@ class Option:
     def checked(self, value: Any, where: str) -> Any:
         if self.kind == "network":
             return value
+        if self.kind == "truth":
+            if str(value).lower() not in ("true", "false"):
+                raise ChoiceError(f"{where}: option {self.name} must be True or False, not {value!r}")
+            return str(value).lower() == "true"
         number = _number(value)
         if number is None or (self.kind == "integer" and number != int(number)):
             raise ChoiceError(f"{where}: option {self.name} must be {self._wanted()}, not {value!r}")
@@ -190,6 +194,54 @@ _SCORES = (
     ),
 )
 
+_LEAF = (
+    Option("alpha", 0.5, "pseudo-count of every level of a categorical or ordinal child", low=0),
+    Option("mu0", 0.0, "prior mean of a continuous child (of its standardised values)"),
+    Option("a", 1.0, "rows that the prior mean counts for", low=0),
+    Option("nu", 1.0, "rows that the prior variance counts for", low=0),
+    Option("lam", 1.0, "prior variance of a continuous child", low=0),
+    Option("kappa", 0.25, "odds of a cut between neighbouring levels of an ordinal child", low=0),
+)
+_MIXED = ("categorical", "ordinal", "continuous")
+
+_TREES = (
+    Score(
+        "pcart",
+        "the best decision tree over the parents, found exactly; any mix of kinds",
+        "Talvitie, Eggeling and Koivisto (2019)",
+        (
+            *_LEAF,
+            Option(
+                "max_splits",
+                5,
+                "how often a continuous parent may be halved on a path",
+                kind="integer",
+                low=0,
+                high=12,
+                open=False,
+            ),
+            Option("structure_prior", True, "whether trees have a prior (a price per leaf, normalised)", kind="truth"),
+        ),
+        room="tree",
+        label="PCART",
+        kinds=_MIXED,
+        bayesian=True,
+    ),
+    Score(
+        "ft",
+        "a full table over the parents, continuous and ordinal ones cut at quantiles; any mix of kinds",
+        "Talvitie, Eggeling and Koivisto (2019)",
+        (
+            *_LEAF,
+            Option("max_bins", 7, "the largest number of quantile bins", kind="integer", low=2, high=64, open=False),
+        ),
+        room="tree",
+        label="FT",
+        kinds=_MIXED,
+        bayesian=True,
+    ),
+)
+
 _PRIORS = (
     Entry("uniform", "no preference among parent sets"),
     Entry("sizes", "the same mass to every number of parents: 1 / C(n-1, |P|)", "Friedman and Koller (2003)"),
@@ -258,7 +310,7 @@ _SEARCHES = (
     ),
 )
 
-SCORES: dict[str, Score] = {row.name: row for row in _SCORES}
+SCORES: dict[str, Score] = {row.name: row for row in (*_SCORES, *_TREES)}
 PRIORS: dict[str, Entry] = {row.name: row for row in _PRIORS}
 SEARCHES: dict[str, Search] = {row.name: row for row in _SEARCHES}
 

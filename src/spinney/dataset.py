@@ -40,7 +40,7 @@ class Dataset:
     def __init__(
         self, columns: Mapping[str, Column], n_rows: int, *, notes: Sequence[str] = (), standardise: bool = True
     ) -> None:
-        """From columns already settled; read(), from_frame() and from_codes() are the doors."""
+        """From columns already settled; read(), from_frame(), from_codes() and from_columns() are the doors."""
         self.names: tuple[str, ...] = tuple(columns)
         self.kinds: dict[str, Kind] = {name: column.kind for name, column in columns.items()}
         self.reasons: dict[str, str] = {name: column.reason for name, column in columns.items()}
@@ -100,13 +100,31 @@ class Dataset:
         ordinal: Collection[str] = frozenset(),
     ) -> Dataset:
         """From codes of our own making, such as a sample. REQUIRES: columns of one length, every code has a level."""
-        assert len(names) == len(codes) == len(levels) and len({len(column) for column in codes}) == 1
-        columns = {}
-        for name, column, texts in zip(names, codes, levels, strict=True):
-            assert len(column) == 0 or (int(column.min()) >= 0 and int(column.max()) < len(texts))
-            kind = Ordinal(texts) if name in ordinal else Categorical(texts)
-            columns[name] = Column(kind, "codes", np.array(column, dtype=code_type(texts)))
-        return cls(columns, len(codes[0]))
+        assert len(names) == len(codes) == len(levels)
+        kinds = {
+            name: Ordinal(texts) if name in ordinal else Categorical(texts)
+            for name, texts in zip(names, levels, strict=True)
+        }
+        return cls.from_columns(kinds, dict(zip(names, codes, strict=True)))
+
+    @classmethod
+    def from_columns(cls, kinds: Mapping[str, Kind], columns: Mapping[str, npt.NDArray[Any]]) -> Dataset:
+        """From codes and values of our own making, such as a sample of mixed columns.
+
+        REQUIRES: columns of one length; every code has a level; values are finite and within the range of the kind."""
+        assert set(kinds) == set(columns) and len({len(column) for column in columns.values()}) == 1
+        settled = {}
+        for name, kind in kinds.items():
+            column = columns[name]
+            if isinstance(kind, Continuous):
+                assert kind.lo is not None and kind.hi is not None
+                assert len(column) == 0 or (kind.lo <= column.min() and column.max() <= kind.hi)
+                settled[name] = Column(kind, "values", np.array(column, dtype=np.float64) + 0.0)
+            else:
+                assert kind.levels is not None
+                assert len(column) == 0 or (int(column.min()) >= 0 and int(column.max()) < len(kind.levels))
+                settled[name] = Column(kind, "codes", np.array(column, dtype=code_type(kind.levels)))
+        return cls(settled, len(next(iter(columns.values()))))
 
     @classmethod
     def _from_raw(

@@ -112,6 +112,11 @@ def as_kind(name: str, kind: object) -> Kind:
     raise DataError(f"column {name!r}: {kind!r} is not a kind; write one of {', '.join(KINDS)}")
 
 
+def open_range(kind: Kind) -> Kind:
+    """The kind as new data may have it: levels stay, a range is left to the data."""
+    return Continuous() if isinstance(kind, Continuous) else kind
+
+
 def to_plain(kind: Kind) -> dict[str, Any]:
     """A kind as words, lists and numbers, for the kinds file, the network file and the fingerprint."""
     if isinstance(kind, Continuous):

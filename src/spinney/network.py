@@ -2,7 +2,8 @@
 
 In:  the kinds of the columns and their fitted models (from fit, or from a file).
 Out: Network; log-probabilities of rows, samples, predictions, files.
-The levels of data are matched with those of the network by name; columns the network does not know are ignored."""
+The levels of data are matched with those of the network by name; columns the network does not know are ignored, and
+continuous values may lie outside the range that the network was learned from."""
 
 from __future__ import annotations
 
@@ -15,9 +16,10 @@ import numpy as np
 from spinney import predict, sample
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
-from spinney.fitted.table import Columns, Floats, Table, align
+from spinney.fitted.model import Columns, Floats, Levels, LocalModel, align, some
+from spinney.fitted.table import Table
 from spinney.graph import CPDAG, DAG, Edge
-from spinney.kinds import Kind
+from spinney.kinds import Kind, open_range
 from spinney.table import read_frame
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ class Network:
     def __init__(
         self,
         kinds: Mapping[str, Kind],
-        models: Mapping[str, Table],
+        models: Mapping[str, LocalModel],
         *,
         plan: Mapping[str, Any] | None = None,
         score: float | None = None,
@@ -38,7 +40,7 @@ class Network:
     ) -> None:
         _check_models(kinds, models)
         self.kinds: dict[str, Kind] = dict(kinds)
-        self.models: dict[str, Table] = {name: models[name] for name in kinds}
+        self.models: dict[str, LocalModel] = {name: models[name] for name in kinds}
         self.dag = DAG(tuple(kinds), {name: model.parents for name, model in models.items()})
         self.plan: dict[str, Any] | None = None if plan is None else dict(plan)
         self.score = score
@@ -57,18 +59,43 @@ class Network:
         """All (parent, child), sorted."""
         return self.dag.edges
 
+    @property
+    def accepts(self) -> dict[str, Kind]:
+        """The kinds to read new data with: the levels of this network, and any range."""
+        return {name: open_range(kind) for name, kind in self.kinds.items()}
+
     def levels(self, name: str) -> tuple[str, ...]:
-        """The levels of a column, in the order of its codes."""
+        """The levels of a discrete column, in the order of its codes."""
         if name not in self.models:
-            raise ChoiceError(f"{name!r} is not a variable of this network: choose one of {_some(self.names)}")
-        return self.models[name].levels
+            raise ChoiceError(f"{name!r} is not a variable of this network: choose one of {some(self.names)}")
+        levels = self._levels(name)
+        if levels is None:
+            raise ChoiceError(f"{name!r} is continuous and has no levels: ask for those of a discrete column")
+        return levels
+
+    def _levels(self, name: str) -> Levels:
+        return self.models[name].family[name]
+
+    def tables(self, purpose: str) -> dict[str, Table]:
+        """The models, where all of them are tables; refused for this purpose if one is not."""
+        tables = {}
+        for name, model in self.models.items():
+            if not isinstance(model, Table):
+                about = "continuous" if self._levels(name) is None else f"a {model.word}"
+                raise ChoiceError(
+                    f"{purpose} knows only tables of discrete columns, and {name!r} is {about} here: "
+                    f"learn the network with a table score, from columns cut into levels"
+                )
+            tables[name] = model
+        return tables
 
     def cpdag(self) -> CPDAG:
         """The Markov equivalence class of the graph."""
         return self.dag.cpdag()
 
     def log_prob(self, data: Dataset | Any) -> Floats:
-        """The natural log of each row's probability; -inf for a row the network holds impossible."""
+        """The natural log of each row's probability, times the density of its continuous columns in the user's units;
+        -inf for a row the network holds impossible."""
         columns = self._columns(data, self.names)
         total = np.zeros(columns.n_rows)
         for model in self.models.values():
@@ -82,11 +109,19 @@ class Network:
     def predict_proba(self, data: Dataset | Any, target: str) -> Floats:
         """P(target | all other columns) per row, one column per level of the target; see predict.py."""
         blanket = predict.markov_blanket(self.dag, target)
+        if self._levels(target) is None:
+            raise ChoiceError(
+                f"the target {target!r} is continuous and has no levels to give probabilities of: "
+                f"ask predict() for its mean"
+            )
         return predict.posterior(self, self._columns(data, blanket), target)
 
-    def predict(self, data: Dataset | Any, target: str) -> list[str]:
-        """The most probable level of the target per row; among equals the earlier level."""
-        levels = self.levels(target)
+    def predict(self, data: Dataset | Any, target: str) -> list[str] | Floats:
+        """Per row the most probable level of the target, among equals the earlier; or its mean, if it is continuous."""
+        blanket = predict.markov_blanket(self.dag, target)
+        levels = self._levels(target)
+        if levels is None:
+            return predict.posterior_mean(self, self._columns(data, blanket), target)
         return [levels[code] for code in self.predict_proba(data, target).argmax(axis=1)]
 
     def save(self, path: str | PathLike[str]) -> None:
@@ -119,7 +154,8 @@ class Network:
         return formats.read_network(path)
 
     def to_networkx(self) -> networkx.DiGraph:
-        """A networkx.DiGraph; nodes carry levels, parents and cpt (a row per configuration, last parent fastest)."""
+        """A networkx.DiGraph; nodes carry kind, levels, parents and cpt (a row per configuration, last parent fastest),
+        those with a partition its text instead of a cpt."""
         try:
             import networkx
         except ImportError:
@@ -128,7 +164,7 @@ class Network:
             ) from None
         graph = networkx.DiGraph()
         for name, model in self.models.items():
-            graph.add_node(name, levels=model.levels, parents=model.parents, cpt=model.expanded())
+            graph.add_node(name, kind=self.kinds[name].word, **model.attributes())
         graph.add_edges_from(self.edges)
         return graph
 
@@ -137,9 +173,9 @@ class Network:
         if not isinstance(data, Dataset):
             if not names:
                 return Columns(len(read_frame(data).columns[0]), {})
-            kinds = {name: self.kinds[name] for name in names}
+            kinds = {name: open_range(self.kinds[name]) for name in names}
             data = Dataset.from_frame(data, kinds=kinds, only_named=True, ignore_absent=True)
-        return align(data, {name: self.models[name].levels for name in names})
+        return align(data, {name: self._levels(name) for name in names})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -150,25 +186,21 @@ class Network:
         return f"Network({len(self.names)} nodes, {len(self.edges)} edges)"
 
 
-def _check_models(kinds: Mapping[str, Kind], models: Mapping[str, Table]) -> None:
+def _check_models(kinds: Mapping[str, Kind], models: Mapping[str, LocalModel]) -> None:
     if set(kinds) != set(models):
         odd = sorted(set(kinds) ^ set(models))[0]
         raise ChoiceError(f"{odd!r} has a kind or a model but not both: give every variable one of each")
     for name, model in models.items():
         if model.child != name:
             raise ChoiceError(f"the model under {name!r} is one of {model.child!r}: put it under its own name")
-        family = zip((name, *model.parents), (model.levels, *model.parent_levels), strict=True)
-        for variable, levels in family:
-            kind = kinds.get(variable)
-            if kind is None:
+        for variable, levels in model.family.items():
+            if variable not in kinds:
                 raise ChoiceError(
                     f"{name!r} has the parent {variable!r}, which is no variable here: add it or drop the arrow"
                 )
-            if getattr(kind, "levels", None) != levels:
+            if not model.fits(variable, kinds[variable]):
+                differs, remedy = ("a range", "the same one") if levels is None else ("levels", some(levels))
                 raise ChoiceError(
-                    f"the model of {name!r} has other levels of {variable!r} than its kind: use {_some(levels)} in both"
+                    f"the model of {name!r} has another kind or other {differs} of {variable!r} than the network: "
+                    f"use {remedy} in both"
                 )
-
-
-def _some(names: tuple[str, ...]) -> str:
-    return ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")

@@ -1,7 +1,7 @@
 """Predicting one column from all others.
 
 In:  a network, rows in its codes, and a target.
-Out: the posterior of the target, row by row.
+Out: the posterior of the target, row by row: of its levels, or its mean if it is continuous.
 Given all other columns only the target's Markov blanket matters: P(t | rest) is proportional to P(t | parents of t)
 times the product over its children c of P(c | parents of c). A row whose blanket has probability 0 at every level of
 the target contradicts the network; its answer is P(t | parents of t), which is always defined: there is never a NaN."""
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney.errors import ChoiceError
-from spinney.fitted.table import Columns, Floats
+from spinney.fitted.model import Columns, Floats
 from spinney.graph import DAG
 
 if TYPE_CHECKING:
@@ -47,4 +47,27 @@ def posterior(network: Network, columns: Columns, target: str) -> Floats:
     result: Floats = prior.copy()
     weights = np.exp(logs[possible] - largest[possible])
     result[possible] = weights / weights.sum(axis=1, keepdims=True)
+    return result
+
+
+def posterior_mean(network: Network, columns: Columns, target: str) -> Floats:
+    """The mean of a continuous target given its blanket. REQUIRES: `columns` hold the Markov blanket.
+
+    The children's models change along the target only at their cuts, so between two cuts the posterior is the target's
+    own distribution times a constant: the mean is a sum over the pieces, without a grid."""
+    model = network.models[target]
+    children = [network.models[child] for child in network.dag.children[target]]
+    cuts = np.unique(np.concatenate([np.empty(0), *(child.cuts(target) for child in children)]))
+    if len(cuts) == 0:
+        return model.mean(columns)
+    logs, means = model.pieces(columns, cuts)
+    for piece, value in enumerate([np.nextafter(cuts[0], -np.inf), *cuts]):  # a value on a cut is in the piece above
+        assumed = columns.replaced(target, value)
+        for child in children:
+            logs[:, piece] += child.log_prob(assumed)
+    largest = logs.max(axis=1, keepdims=True)
+    possible = np.isfinite(largest[:, 0])
+    result = model.mean(columns)
+    weights = np.exp(logs[possible] - largest[possible])
+    result[possible] = (weights * means[possible]).sum(axis=1) / weights.sum(axis=1)
     return result

@@ -1,7 +1,7 @@
 """Drawing rows from a network.
 
 In:  a network, a number of rows and a seed.
-Out: a Dataset with the columns, kinds and levels of the network.
+Out: a Dataset with the columns, kinds and levels of the network; see _kind() for ranges.
 Ancestral sampling, a whole column at a time, parents first. The order of drawing depends on the graph and the names
 alone, so the same seed gives the same rows however the columns are ordered."""
 
@@ -13,8 +13,8 @@ import numpy as np
 
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
-from spinney.fitted.table import Columns
-from spinney.kinds import Ordinal, code_type
+from spinney.fitted.model import Columns, Numbers
+from spinney.kinds import Continuous, Kind
 
 if TYPE_CHECKING:
     from spinney.network import Network
@@ -28,12 +28,16 @@ def sample(network: Network, n: int, seed: int) -> Dataset:
     rng = np.random.default_rng(seed)
     columns = Columns(n, {})
     for name in network.dag.order():
-        model = network.models[name]
-        columns.put(name, model.sample(columns, rng).astype(code_type(model.levels)))
-    names = list(network.names)
-    return Dataset.from_codes(
-        names,
-        [columns.codes(name) for name in names],
-        [network.models[name].levels for name in names],
-        ordinal={name for name in names if isinstance(network.kinds[name], Ordinal)},
-    )
+        columns.put(name, network.models[name].sample(columns, rng))
+    drawn = {name: columns[name] for name in network.names}
+    kinds = {name: _kind(network.kinds[name], column) for name, column in drawn.items()}
+    return Dataset.from_columns(kinds, drawn)
+
+
+def _kind(kind: Kind, drawn: Numbers) -> Kind:
+    """The network's kind; if values were drawn outside its range, the range drawn, as if the table had been read."""
+    if not isinstance(kind, Continuous) or len(drawn) == 0:
+        return kind
+    lo, hi = float(drawn.min()), float(drawn.max())
+    inside = (kind.lo is None or kind.lo <= lo) and (kind.hi is None or hi <= kind.hi)
+    return kind if inside and kind.lo is not None and kind.hi is not None else Continuous(lo, hi)

@@ -1,7 +1,7 @@
 """spinney predict: one column from the others.
 
 In:  a network, a table and a target.
-Out: per row the most probable level and the probability of each, as CSV or JSON."""
+Out: per row the most probable level and the probability of each, or the mean of a continuous target, as CSV or JSON."""
 
 from __future__ import annotations
 
@@ -53,35 +53,40 @@ def predict(
     delimiter: opt.Delimiter = None,
     json: opt.Json = False,
 ) -> None:
-    """Predict one column from the others: the most probable level of each row, and the probability of every level."""
+    """Predict one column from the others: the most probable level of each row, and the probability of every level; of a
+    continuous column the mean."""
     opt.check_output(output, [".csv"])
     if missing == "drop":
         raise ChoiceError("predict answers every row, so --missing drop is not for it; fill the cells or drop the rows")
     learned = Network.read(network)
     blanket = markov_blanket(learned.dag, target)
     table = _table(learned, blanket, data, missing, delimiter)
-    levels, shares = learned.levels(target), learned.predict_proba(table, target)
-    best = [levels[i] for i in shares.argmax(axis=1)]
+    answer, lines = (_levels if learned.kinds[target].discrete else _means)(learned, table, target)
     if isinstance(table, Dataset):
         say_notes(table.notes)
     if output or not json:
-        _write(
-            [
-                [target, *(f"P({target}={level})" for level in levels)],
-                *([level, *map(repr, row)] for level, row in zip(best, shares.tolist(), strict=True)),
-            ],
-            output,
-        )
+        _write(lines, output)
     if json:
-        say_json(
-            {"levels": levels, "predicted": best, "probabilities": shares.tolist(), "target": target, "uses": blanket}
-        )
+        say_json({**answer, "target": target, "uses": blanket})
+
+
+def _levels(learned: Network, table: Any, target: str) -> tuple[dict[str, Any], list[list[str]]]:
+    levels, shares = learned.levels(target), learned.predict_proba(table, target)
+    best = [levels[i] for i in shares.argmax(axis=1)]
+    head = [target, *(f"P({target}={level})" for level in levels)]
+    lines = [[level, *map(repr, row)] for level, row in zip(best, shares.tolist(), strict=True)]
+    return {"levels": levels, "predicted": best, "probabilities": shares.tolist()}, [head, *lines]
+
+
+def _means(learned: Network, table: Any, target: str) -> tuple[dict[str, Any], list[list[str]]]:
+    means = [float(mean) for mean in learned.predict(table, target)]
+    return {"predicted": means}, [[target], *([repr(mean)] for mean in means)]
 
 
 def _table(learned: Network, blanket: tuple[str, ...], data: str, missing: str, delimiter: str | None) -> Any:
     """The columns that matter; if none does, only the number of rows counts."""
     if blanket:
-        return opt.read_columns(data, {name: learned.kinds[name] for name in blanket}, missing, delimiter)
+        return opt.read_columns(data, {name: learned.accepts[name] for name in blanket}, missing, delimiter)
     return pa.table({"row": range(len(read_table(data, opt.separator(delimiter)).columns[0]))})
 
 

@@ -7,20 +7,17 @@ A table may be sparse: configurations that are not stored share the default row.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spinney.errors import ChoiceError, DataError, LimitError
+from spinney.errors import ChoiceError, LimitError
+from spinney.fitted.model import Columns, Floats, Ints, Levels, LocalModel, align, draw_codes
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_DENSE = 50_000_000  # numbers in a table that is written out in full (400 MB)
 
@@ -33,63 +30,15 @@ def scale_to_one(rows: Floats) -> None:
     rows[off] /= sums[off, None]
 
 
-class Columns:
-    """Columns of level codes that follow the levels of a model. REQUIRES: all columns have n_rows entries."""
-
-    def __init__(self, n_rows: int, codes: Mapping[str, NDArray[np.integer]]) -> None:
-        self.n_rows = n_rows
-        self._codes = dict(codes)
-
-    def codes(self, name: str) -> NDArray[np.integer]:
-        return self._codes[name]
-
-    def put(self, name: str, codes: NDArray[np.integer]) -> None:
-        self._codes[name] = codes
-
-    def replaced(self, name: str, code: int) -> Columns:
-        """The same columns, with `name` at one level in every row."""
-        return Columns(self.n_rows, {**self._codes, name: np.broadcast_to(np.int64(code), (self.n_rows,))})
-
-
-def align(data: Dataset | Columns, levels: Mapping[str, tuple[str, ...]]) -> Columns:
-    """The columns named in `levels`, their codes translated BY NAME into these levels."""
-    if isinstance(data, Columns):
-        return data
-    return Columns(data.n_rows, {name: _translated(data, name, wanted) for name, wanted in levels.items()})
-
-
-def _translated(data: Dataset, name: str, wanted: tuple[str, ...]) -> NDArray[np.integer]:
-    if name not in data.kinds:
-        raise DataError(f"column {name!r} is not in the data but the network needs it: add the column")
-    if not data.kinds[name].discrete:
-        raise DataError(
-            f"column {name!r} is continuous in the data and has {len(wanted)} levels in the network: "
-            f"read the data with kinds=network.kinds"
-        )
-    levels, codes = data.levels(name), data.codes(name)
-    if levels == wanted:
-        return codes
-    place = {level: code for code, level in enumerate(wanted)}
-    translation = np.array([place.get(level, -1) for level in levels], dtype=np.int64)
-    translated: NDArray[np.integer] = translation[codes]
-    unknown = np.flatnonzero(translated < 0)
-    if len(unknown):
-        row = int(unknown[0])
-        shown = ", ".join(map(repr, wanted[:6])) + (", ..." if len(wanted) > 6 else "")
-        raise DataError(
-            f"column {name!r}, row {row + 1}: {levels[int(codes[row])]!r} is not a level the network knows ({shown}): "
-            f"correct the value, leave the row out, or learn the network with this level"
-        )
-    return translated
-
-
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(LocalModel):
     """P(child | parents). Configurations are mixed-radix codes of the parents' levels, the LAST parent varies fastest.
 
     `codes` are the stored configurations in rising order (all of them: the table is dense), `probabilities` their rows,
     `default` the row of every other configuration, `counts` what the rows were estimated from, `score` the local score
     of the fit."""
+
+    word: ClassVar[str] = "table"
 
     child: str
     parents: tuple[str, ...]
@@ -178,6 +127,10 @@ class Table:
         return cls(child, parents, levels, parent_levels, codes, probabilities, np.full(len(levels), 1 / len(levels)))
 
     @property
+    def family(self) -> dict[str, Levels]:
+        return {self.child: self.levels, **dict(zip(self.parents, self.parent_levels, strict=True))}
+
+    @property
     def configurations(self) -> int:
         """The number of joint configurations of the parents, stored or not."""
         return math.prod(len(levels) for levels in self.parent_levels)
@@ -227,7 +180,7 @@ class Table:
 
     def log_prob(self, data: Dataset | Columns) -> Floats:
         """log P(child of the row | parents of the row); -inf where the table says never."""
-        columns = align(data, {self.child: self.levels, **dict(zip(self.parents, self.parent_levels, strict=True))})
+        columns = align(data, self.family)
         picked = self._rows[self.rows(columns), columns.codes(self.child)]
         with np.errstate(divide="ignore"):
             logs: Floats = np.log(picked)
@@ -235,21 +188,10 @@ class Table:
 
     def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Ints:
         """A level code per data row, drawn given the parents of the row; one uniform number is used per row."""
-        rows = self.rows(data)
-        uniform = rng.random(len(rows))
-        cumulated = np.cumsum(self._rows, axis=1)
-        # Divided so that the last level that can occur ends at exactly 1, above every uniform number.
-        cumulated /= cumulated[:, -1:]
-        # The first level whose cumulated probability exceeds the uniform number, by halving; it is never a level of
-        # probability 0, which ends where the one before it ends.
-        low = np.zeros(len(rows), dtype=np.int64)
-        high = np.full(len(rows), len(self.levels) - 1, dtype=np.int64)
-        for _ in range((len(self.levels) - 1).bit_length()):
-            middle = (low + high) >> 1
-            beyond = cumulated[rows, middle] > uniform
-            high = np.where(beyond, middle, high)
-            low = np.where(beyond, low, middle + 1)
-        return low
+        return draw_codes(self._rows, self.rows(data), rng)
+
+    def attributes(self) -> dict[str, object]:
+        return {"levels": self.levels, "parents": self.parents, "cpt": self.expanded()}
 
     def __eq__(self, other: object) -> bool:
         """The same table written the same way; counts and score tell where it came from and are not compared."""

@@ -40,15 +40,16 @@ def read(path: str | PathLike[str]) -> Network:
 
 
 def write(network: Network, path: str | PathLike[str]) -> None:
+    tables = network.tables(f"{fspath(path)}: BIF")
     lines = ["network unknown {", "}"]
     for name, kind in network.kinds.items():
-        levels = network.models[name].levels
+        levels = tables[name].levels
         lines.append(f"variable {_word(name)} {{")
         lines.append(f"  type discrete [ {len(levels)} ] {{ {', '.join(map(_word, levels))} }};")
         if isinstance(kind, Ordinal):
             lines.append(f"  property {_ORDINAL} ;")
         lines.append("}")
-    for model in network.models.values():
+    for model in tables.values():
         lines += _table_lines(model)
     write_text("\n".join(lines) + "\n", path)
 

@@ -2,12 +2,13 @@
 
 In:  a Network, or a .json file that we wrote.
 Out: the file, or the Network. Numbers are written so that they read back to the last bit; probabilities are stored as
-they are, not as logarithms, so that no infinity occurs; sparse tables stay sparse. One node is one line."""
+they are, not as logarithms, so that no infinity occurs; sparse tables stay sparse; a threshold that is not one is null.
+One node is one line."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike, fspath
 from typing import Any
 
@@ -15,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ChoiceError, FileFormatError, SpinneyError
+from spinney.fitted.model import LocalModel
+from spinney.fitted.partition import Partition
 from spinney.fitted.table import Table
 from spinney.formats.text import read_text, write_text
 from spinney.kinds import Continuous, Kind, from_plain, to_plain
@@ -46,7 +49,7 @@ def read(path: str | PathLike[str]) -> Network:
         kinds = dict(map(_column, record["columns"]))
         if len(kinds) < len(record["columns"]):
             raise FileFormatError(f"{name}: a column occurs twice: remove or rename one")
-        models = {node["child"]: _table(node, kinds) for node in record["nodes"]}
+        models = {node["child"]: _model(node, kinds) for node in record["nodes"]}
         return Network(kinds, models, plan=record.get("plan"), score=record.get("score"), data=record.get("data"))
     except FileFormatError:
         raise
@@ -107,12 +110,23 @@ def _column(record: dict[str, Any]) -> tuple[str, Kind]:
     return name, from_plain(name, {key: value for key, value in record.items() if key != "name"})
 
 
-def _node(model: Table) -> dict[str, object]:
+def _node(model: LocalModel) -> dict[str, object]:
+    plain = _PLAIN_MODELS[model.word](model)
+    return {"child": model.child, "model": model.word, "parents": model.parents, "score": model.score, **plain}
+
+
+def _model(node: dict[str, Any], kinds: dict[str, Kind]) -> LocalModel:
+    child, word = node["child"], node["model"]
+    if word not in _MODELS:
+        raise ChoiceError(f"the model of {child!r} is a {word!r}, which this spinney does not know: upgrade spinney")
+    for name in (child, *node["parents"]):
+        if name not in kinds:
+            raise ChoiceError(f"the {word} of {child!r} names {name!r}, which is no column here: add the column")
+    return _MODELS[word](node, kinds)
+
+
+def _plain_table(model: Table) -> dict[str, object]:
     return {
-        "child": model.child,
-        "model": "table",
-        "parents": model.parents,
-        "score": model.score,
         "configurations": None if model.dense else model.codes.tolist(),  # null: all, in order
         "probabilities": model.probabilities.tolist(),
         "default": model.default.tolist(),
@@ -122,13 +136,9 @@ def _node(model: Table) -> dict[str, object]:
 
 def _table(node: dict[str, Any], kinds: dict[str, Kind]) -> Table:
     child, parents = node["child"], tuple(node["parents"])
-    if node["model"] != "table":
-        raise ChoiceError(
-            f"the model of {child!r} is a {node['model']!r}, which this spinney does not know: upgrade spinney"
-        )
     for name in (child, *parents):
-        if not getattr(kinds.get(name), "levels", None):
-            raise ChoiceError(f"the table of {child!r} names {name!r}, which is no column with levels: add the column")
+        if not getattr(kinds[name], "levels", None):
+            raise ChoiceError(f"the table of {child!r} names {name!r}, which is no column with levels: add them")
     levels = _levels(kinds[child])
     probabilities = _matrix(node["probabilities"], len(levels))
     stored = node["configurations"]
@@ -157,3 +167,72 @@ def _matrix(rows: list[list[float]], width: int) -> NDArray[Any]:
 def _levels(kind: Kind) -> tuple[str, ...]:
     assert not isinstance(kind, Continuous) and kind.levels is not None
     return kind.levels
+
+
+_NODES = ("feature", "left", "right", "leaf")
+_PRIOR = ("alpha", "mu0", "a", "nu", "lam", "kappa")
+
+
+def _plain_partition(model: Partition) -> dict[str, object]:
+    return {
+        **{name: getattr(model, name).tolist() for name in _NODES},
+        "threshold": [None if np.isnan(cut) else cut for cut in model.threshold.tolist()],
+        "goes_left": [None if side is None else np.flatnonzero(side).tolist() for side in model.goes_left],  # levels
+        "sums": model.sums.tolist(),
+        "prior": {name: getattr(model, name) for name in _PRIOR},
+        "shift": model.shift,
+        "scale": model.scale,
+    }
+
+
+def _partition(node: dict[str, Any], kinds: dict[str, Kind]) -> Partition:
+    child, parents = node["child"], tuple(node["parents"])
+    features = _whole(node["feature"])
+    if len(node["goes_left"]) != len(features):
+        raise ChoiceError(f"the partition of {child!r} has goes_left for other than all nodes: give one entry per node")
+    sides: list[NDArray[np.bool_] | None] = []
+    for feature, codes in zip(features.tolist(), node["goes_left"], strict=True):
+        if codes is None or not 0 <= feature < len(parents):
+            sides.append(None)
+            continue
+        side = np.zeros(len(getattr(kinds[parents[feature]], "levels", None) or ()), dtype=bool)
+        if any(not 0 <= code < len(side) for code in codes):
+            raise ChoiceError(
+                f"the partition of {child!r} splits {parents[feature]!r} at a level that it does not have"
+            )
+        side[_whole(codes)] = True
+        sides.append(side)
+    return Partition(
+        child=child,
+        parents=parents,
+        kind=kinds[child],
+        parent_kinds=tuple(kinds[parent] for parent in parents),
+        feature=features,
+        left=_whole(node["left"]),
+        right=_whole(node["right"]),
+        threshold=np.array([np.nan if cut is None else cut for cut in node["threshold"]], dtype=np.float64),
+        goes_left=tuple(sides),
+        leaf=_whole(node["leaf"]),
+        sums=np.array(node["sums"], dtype=np.float64),
+        shift=node["shift"],
+        scale=node["scale"],
+        score=node["score"],
+        **{name: node["prior"][name] for name in _PRIOR},
+    )
+
+
+def _whole(numbers: list[int]) -> NDArray[np.int32]:
+    if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
+        raise TypeError("a whole number is expected")
+    return np.array(numbers, dtype=np.int32)
+
+
+# One row per type of model: how it is written, how it is read.
+_PLAIN_MODELS: dict[str, Callable[[Any], dict[str, object]]] = {
+    Table.word: _plain_table,
+    Partition.word: _plain_partition,
+}
+_MODELS: dict[str, Callable[[dict[str, Any], dict[str, Kind]], LocalModel]] = {
+    Table.word: _table,
+    Partition.word: _partition,
+}

@@ -55,8 +55,9 @@ class Tabular:
         parameter = next(iter(values.values()), 1.0)  # k2 is bd with pseudo-count 1
         tables: list[tuple[list[int], NDArray[np.float64]]] = []
         if self._network is not None:
+            prior_tables = self._network.tables("score bde")
             for child in self.names:
-                table = self._network.models[child]
+                table = prior_tables[child]
                 tables.append(([self._index[p] for p in table.parents], np.ascontiguousarray(table.expanded().ravel())))
         core_name = "bd" if name == "k2" else name
         return _core.Spec(
@@ -190,13 +191,14 @@ def _prior_network(given: Any, data: Dataset) -> Network:
         raise ChoiceError(
             f"the prior network and the table differ in column {different[0]!r}; they must have the same columns"
         )
+    prior_tables = network.tables("score bde")
     for name in data.names:
         if network.levels(name) != data.levels(name):
             raise ChoiceError(
                 f"column {name!r} has levels {list(data.levels(name))} in the table and "
                 f"{list(network.levels(name))} in the prior network; read the table with kinds=network.kinds"
             )
-        if not (network.models[name].expanded() > 0).all():
+        if not (prior_tables[name].expanded() > 0).all():
             raise ChoiceError(
                 f"the prior network gives probability 0 to a level of {name!r}; bde needs positive ones, smooth it"
             )

@@ -1,0 +1,86 @@
+#include "leaf.hpp"
+
+#include <bit>
+
+namespace spinney {
+
+SPINNEY_CLONES void look_up(const double* table, double sign, const std::uint32_t* counts, std::size_t n, double* out,
+                            std::uint32_t* total) {
+    for (std::size_t i = 0; i < n; ++i) out[i] += sign * table[counts[i]];
+    if (total)
+        for (std::size_t i = 0; i < n; ++i) total[i] += counts[i];
+}
+
+namespace {
+
+constexpr std::size_t lanes = 16;                        // leaves that are scored side by side
+
+// e^x for x <= 0, below 2 ulps; what is under -700 counts as e^-700, far below the precision of a sum that holds a 1.
+// 2^k by the exponent bits, e^r by its series: a loop of this is made of vector instructions, one of std::exp is not.
+[[gnu::always_inline]] inline double exp_negative(double x) {
+    constexpr double magic = 6755399441055744.0;         // 1.5 * 2^52: adding it leaves the nearest whole number in the low bits
+    x = x < -700 ? -700 : x;
+    const double rounded = x * 1.4426950408889634 + magic, k = rounded - magic;
+    const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    double p = 1.0 / 6227020800;
+    p = p * r + 1.0 / 479001600;
+    p = p * r + 1.0 / 39916800;
+    p = p * r + 1.0 / 3628800;
+    p = p * r + 1.0 / 362880;
+    p = p * r + 1.0 / 40320;
+    p = p * r + 1.0 / 5040;
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1;
+    p = p * r + 1;
+    return p * std::bit_cast<double>((std::bit_cast<std::int64_t>(rounded) + 1023) << 52);
+}
+
+SPINNEY_CLONES void add_scaled(const double* reach, const double* term, const double* most, double* sum) {
+    for (std::size_t i = 0; i < lanes; ++i) sum[i] += reach[i] * exp_negative(term[i] - most[i]);
+}
+
+}  // namespace
+
+// reach[t] e^scale[t] is the sum over all ways to cut the first t levels into runs; a cut has odds kappa. The last run
+// of the first t levels is s..t.
+void OrdinalLeaf::scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out) {
+    const std::size_t k = levels_;
+    scratch_.resize((3 * k + 4) * lanes);
+    double *reach = scratch_.data(), *scale = reach + (k + 1) * lanes, *term = scale + (k + 1) * lanes, *most = term + k * lanes,
+           *sum = most + lanes;
+    for (std::size_t from = 0; from < leaves; from += lanes) {
+        const std::size_t n = std::min(lanes, leaves - from);
+        Number total[lanes] = {}, in_run[lanes];
+        std::fill_n(reach, lanes, 1 / kappa_);           // the first run is not cut off from anything
+        std::fill_n(scale, lanes, 0.0);
+        for (std::size_t t = 1; t <= k; ++t) {
+            std::fill_n(most, lanes, -INFINITY);
+            std::fill_n(sum, lanes, 0.0);
+            std::fill_n(in_run, lanes, Number{0});
+            for (std::size_t s = t; s >= 1; --s) {
+                const Number* own = sums + (s - 1) * stride + from;
+                const double *run = of_run_[t - s].data(), *before = scale + (s - 1) * lanes;
+                double* here = term + (t - s) * lanes;
+                for (std::size_t i = 0; i < n; ++i) {
+                    in_run[i] += own[i];
+                    here[i] = before[i] + run[in_run[i]];
+                    most[i] = std::max(most[i], here[i]);
+                }
+            }
+            for (std::size_t s = t; s >= 1; --s) add_scaled(reach + (s - 1) * lanes, term + (t - s) * lanes, most, sum);
+            for (std::size_t i = 0; i < n; ++i) {
+                reach[t * lanes + i] = sum[i] * kappa_;
+                scale[t * lanes + i] = most[i];
+                total[i] += sums[(t - 1) * stride + from + i];
+            }
+        }
+        for (std::size_t i = 0; i < n; ++i)
+            out[from + i] = total[i] == 0 ? 0 : std::log(reach[k * lanes + i]) + scale[k * lanes + i] - log_all_ - total_[total[i]];
+    }
+}
+
+}  // namespace spinney

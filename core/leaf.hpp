@@ -1,0 +1,138 @@
+// Leaf models: the marginal likelihood of the child's values in one leaf, from sums over its rows.
+//
+// A leaf model names its sums (`width` numbers of type Number per row, added up over rows) and turns the sums of many
+// leaves at once into log probabilities. It knows nothing of trees. A leaf without rows has probability 1.
+// Talvitie, Eggeling and Koivisto (2019), sections 2 and 5; docs/how-it-works.md says where their print is off.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "lgamma.hpp"
+
+namespace spinney {
+
+struct LeafOptions {
+    double alpha = 0.5;                                  // pseudo-count of every level
+    double mu0 = 0, a = 1, nu = 1, lambda = 1;           // normal-inverse-gamma
+    double kappa = 0.25;                                 // odds of a cut between neighbouring ordinal levels
+};
+
+// rising(n) for all n up to the number of rows: the pseudo-counts of leaves are few, so the tables may be whole.
+inline std::vector<double> rising_table(double a, std::size_t rows) {
+    std::vector<double> table(rows + 1);
+    for (std::size_t n = 0; n <= rows; ++n) table[n] = rising_log(a, static_cast<std::uint32_t>(n));
+    return table;
+}
+
+// Do these counts have one level only? Equal values do best together in any mixture (Chebyshev's inequality), so such a
+// leaf gains from no split.
+inline bool one_level(const std::uint32_t* sums, std::size_t stride, int levels) {
+    int seen = 0;
+    for (int k = 0; k < levels; ++k) seen += sums[k * stride] > 0;
+    return seen <= 1;
+}
+
+// The loops over many leaves at once are compiled for wide registers too and chosen when the library is loaded.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
+#define SPINNEY_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define SPINNEY_CLONES
+#endif
+
+// out[i] += sign * table[counts[i]]; total[i] += counts[i], where wanted.
+void look_up(const double* table, double sign, const std::uint32_t* counts, std::size_t n, double* out, std::uint32_t* total);
+
+// Sums of leaves lie one array per sum: sums[k * stride + leaf].
+
+// Dirichlet. Sums: the count of every level.
+class CategoricalLeaf {
+public:
+    using Number = std::uint32_t;
+    CategoricalLeaf(int levels, std::size_t rows, const LeafOptions& o)
+        : levels_(levels), of_level_(rising_table(o.alpha, rows)), of_total_(rising_table(o.alpha * levels, rows)) {}
+    int width() const { return levels_; }
+    void add_row(double value, Number* sums, std::size_t stride) const { ++sums[static_cast<std::size_t>(value) * stride]; }
+    void scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out) {
+        constexpr std::size_t piece = 256;               // stays in the first-level cache while all levels pass over it
+        Number total[piece];
+        for (std::size_t from = 0; from < leaves; from += piece, sums += piece, out += piece) {
+            const std::size_t n = std::min(piece, leaves - from);
+            std::fill_n(total, n, Number{0});
+            std::fill_n(out, n, 0.0);
+            for (int k = 0; k < levels_; ++k) look_up(of_level_.data(), 1, sums + k * stride, n, out, total);
+            look_up(of_total_.data(), -1, total, n, out, nullptr);
+        }
+    }
+    bool pure(const Number* sums, std::size_t stride) const { return one_level(sums, stride, levels_); }
+
+private:
+    int levels_;
+    std::vector<double> of_level_, of_total_;
+};
+
+// Normal with unknown mean and variance. Sums: rows, values, squares.  REQUIRES: values of the order of 1.
+class ContinuousLeaf {
+public:
+    using Number = double;
+    ContinuousLeaf(int, std::size_t rows, const LeafOptions& o) : o_(o), constant_(rows + 1) {
+        for (std::size_t n = 1; n <= rows; ++n) {
+            double m = static_cast<double>(n);
+            constant_[n] = -m / 2 * std::log(M_PI) + o.nu / 2 * std::log(o.lambda * o.nu) + 0.5 * std::log(o.a / (m + o.a)) +
+                           log_gamma((m + o.nu) / 2) - log_gamma(o.nu / 2);
+        }
+    }
+    int width() const { return 3; }
+    void add_row(double value, Number* sums, std::size_t stride) const {
+        sums[0] += 1;
+        sums[stride] += value;
+        sums[2 * stride] += value * value;
+    }
+    void scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out) {
+        for (std::size_t i = 0; i < leaves; ++i) {
+            const double n = sums[i];
+            if (n == 0) {
+                out[i] = 0;
+                continue;
+            }
+            const double mean = sums[stride + i] / n, away = mean - o_.mu0;
+            const double spread = std::max(0.0, sums[2 * stride + i] - n * mean * mean);
+            const double pulled = n * o_.a * away * away / (n + o_.a);
+            out[i] = constant_[static_cast<std::size_t>(n)] - (n + o_.nu) / 2 * std::log(spread + pulled + o_.nu * o_.lambda);
+        }
+    }
+    bool pure(const Number* sums, std::size_t) const { return sums[0] <= 1; }
+
+private:
+    LeafOptions o_;
+    std::vector<double> constant_;                       // what depends on the number of rows alone
+};
+
+// A Bayesian histogram: levels in runs, a run's mass spread evenly over it. Sums: the count of every level.
+class OrdinalLeaf {
+public:
+    using Number = std::uint32_t;
+    OrdinalLeaf(int levels, std::size_t rows, const LeafOptions& o)
+        : levels_(levels), total_(rising_table(o.alpha * levels, rows)), kappa_(o.kappa) {
+        for (int length = 1; length <= levels; ++length) {
+            of_run_.push_back(rising_table(o.alpha * length, rows));
+            for (std::size_t n = 0; n <= rows; ++n) of_run_.back()[n] -= static_cast<double>(n) * std::log(double(length));
+        }
+        log_all_ = (levels - 1) * std::log1p(o.kappa);
+    }
+    int width() const { return levels_; }
+    void add_row(double value, Number* sums, std::size_t stride) const { ++sums[static_cast<std::size_t>(value) * stride]; }
+    void scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out);
+    bool pure(const Number* sums, std::size_t stride) const { return one_level(sums, stride, levels_); }
+
+private:
+    int levels_;
+    std::vector<std::vector<double>> of_run_;            // [length - 1][count]
+    std::vector<double> total_;
+    double kappa_, log_all_;
+    std::vector<double> scratch_;
+};
+
+}  // namespace spinney

@@ -1,0 +1,22 @@
+// FT: a full table over the parents, continuous and ordinal ones cut at quantiles (Talvitie, Eggeling and Koivisto 2019).
+#pragma once
+
+#include "local_tree.hpp"
+
+namespace spinney {
+
+// One way to cut a parent: the bin of every row.
+struct Cutting {
+    int bins = 0;
+    const std::uint16_t* codes = nullptr;
+};
+
+struct BinnedBest {
+    double value = 0;                                    // log marginal likelihood of the best joint choice
+    std::vector<int> choice;                             // per parent: which of its cuttings
+};
+
+// REQUIRES: at least one cutting per parent (a categorical parent has just the one by its levels).
+BinnedBest best_binned(TreeScorer& scorer, const std::vector<std::vector<Cutting>>& parents, std::size_t rows);
+
+}  // namespace spinney

@@ -1,0 +1,598 @@
+// Idea. A node of a tree is a box: a level set for every discrete parent and a dyadic interval for every continuous one.
+//
+// Over the discrete parents boxes are numbered densely: mixed radix in the level sets (all non-empty sets of a
+// categorical parent, all intervals of an ordinal one), sets before their supersets. A box's sums are those of two
+// boxes it splits into, its best value the maximum of its leaf and of best(a) + best(b) over its splits; both run over
+// neighbours in memory along the last parent. The whole table of boxes is a *block*.
+//
+// Over the continuous parents boxes are sparse. A vector of depths cuts space into dyadic cells; cells with two or more rows
+// get a block, a cell with one row is a leaf wherever it stands, an empty cell costs its leaf's price. Depth vectors are
+// walked from the finest to the coarsest, so both halves of a cell are known when it is its turn: they are found through any row
+// that they hold. Rows are sorted by one parent after another, and all depths of a parent are runs of one sorted order.
+#include "local_tree.hpp"
+
+#include <bit>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+
+#include "data.hpp"
+
+namespace spinney {
+namespace {
+
+struct Split { std::uint32_t a, b; };
+
+// The level sets of one discrete parent.
+struct Sets {
+    int nodes = 0;
+    std::vector<std::uint32_t> first, single;            // splits of node i: [first[i], first[i+1]); the set of one level
+    std::vector<Split> splits;
+    std::vector<std::vector<int>> members;               // levels of every set, for reading a tree
+
+    Sets(VariableKind kind, int levels) : single(levels) {
+        if (kind == VariableKind::categorical) {
+            nodes = (1 << levels) - 1;                   // node = mask - 1
+            for (int mask = 1; mask <= nodes; ++mask) {
+                first.push_back(static_cast<std::uint32_t>(splits.size()));
+                int low = mask & -mask;                  // stays in the first part: every split once
+                for (int sub = (mask - 1) & mask; sub; sub = (sub - 1) & mask)
+                    if (sub & low) splits.push_back({std::uint32_t(sub - 1), std::uint32_t((mask ^ sub) - 1)});
+                members.emplace_back();
+                for (int k = 0; k < levels; ++k)
+                    if (mask >> k & 1) members.back().push_back(k);
+            }
+            for (int k = 0; k < levels; ++k) single[k] = (1u << k) - 1;
+        } else {
+            std::map<std::pair<int, int>, std::uint32_t> number;
+            for (int length = 1; length <= levels; ++length)
+                for (int low = 0; low + length <= levels; ++low) {
+                    first.push_back(static_cast<std::uint32_t>(splits.size()));
+                    for (int cut = 1; cut < length; ++cut)
+                        splits.push_back({number[{low, cut}], number[{low + cut, length - cut}]});
+                    number[{low, length}] = nodes++;
+                    members.emplace_back();
+                    for (int k = low; k < low + length; ++k) members.back().push_back(k);
+                }
+            for (int k = 0; k < levels; ++k) single[k] = k;
+        }
+        first.push_back(static_cast<std::uint32_t>(splits.size()));
+    }
+};
+
+const Sets& sets_of(VariableKind kind, int levels) {
+    thread_local std::map<std::pair<int, int>, Sets> made;
+    return made.try_emplace({static_cast<int>(kind), levels}, kind, levels).first->second;
+}
+
+SPINNEY_CLONES void max_of_sums(double* __restrict row, const double* a, const double* b, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        double sum = a[i] + b[i];
+        row[i] = sum > row[i] ? sum : row[i];
+    }
+}
+
+// The block: shape of the discrete part of a family. The parent with the most sets is the last one, along which boxes
+// are neighbours; its run is filled up to whole vectors where that wastes little. The whole space is box `root`.
+struct Shape {
+    std::vector<const Sets*> sets;                       // outer to inner
+    std::vector<std::size_t> stride;
+    std::size_t size = 1, inner = 1, root = 0;
+
+    explicit Shape(std::span<const TreeColumn> parents) {
+        for (const TreeColumn& p : parents) sets.push_back(&sets_of(p.kind, p.levels));
+        stride.resize(sets.size());
+        if (sets.empty()) return;
+        inner = sets.back()->nodes;
+        if (sets.size() > 1 && inner % 8 == 7) ++inner;
+        stride.back() = 1;
+        size = inner;
+        for (std::size_t d = sets.size() - 1; d-- > 0; size *= sets[d]->nodes) stride[d] = size;
+        for (std::size_t d = 0; d < sets.size(); ++d) root += (sets[d]->nodes - 1) * stride[d];
+    }
+    // Calls f(offset of the first box, digits of the outer parents) for every run of boxes along the last parent.
+    template <class F>
+    void rows(F&& f) const {
+        std::vector<std::uint32_t> digit(sets.empty() ? 0 : sets.size() - 1, 0);
+        for (std::size_t base = 0; base < size; base += inner) {
+            f(base, digit);
+            for (std::size_t d = digit.size(); d-- > 0;) {
+                if (++digit[d] < static_cast<std::uint32_t>(sets[d]->nodes)) break;
+                digit[d] = 0;
+            }
+        }
+    }
+};
+
+template <class Leaf>
+class Search final : public TreeScorer {
+    using Number = typename Leaf::Number;
+
+public:
+    Search(const TreeColumn& child, std::size_t rows, const LeafOptions& options)
+        : child_(child), rows_(rows), leaf_(child.levels, rows, options), width_(leaf_.width()), alone_(rows) {
+        std::vector<Number> own(width_);
+        for (std::size_t row = 0; row < rows; ++row) {
+            std::fill(own.begin(), own.end(), Number{0});
+            leaf_.add_row(value(row), own.data(), 1);
+            leaf_.scores(own.data(), 1, 1, &alone_[row]);
+        }
+    }
+
+    double best(std::span<const TreeColumn> parents, double price) override {
+        prepare(parents, price);
+        if (continuous_.empty()) {
+            all_rows();
+            make_block(everything_, nullptr, 0);
+            return pool_[shape_->root];
+        }
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> whole{{0, static_cast<std::uint32_t>(rows_)}};
+        all_rows();
+        refine(0, everything_, whole, 0);
+        return value_at(0, rows_ ? 0 : -1)[shape_->root];
+    }
+
+    Tree fit(std::span<const TreeColumn> parents, double price) override {
+        Tree tree;
+        tree.value = best(parents, price);
+        all_rows();
+        grow(tree, std::vector<int>(continuous_.size(), 0), static_cast<std::uint32_t>(shape_->root), everything_);
+        return tree;
+    }
+
+    double partitioned(std::span<const std::uint32_t> leaf_of, std::size_t leaves) override {
+        sums_.assign(leaves * width_, 0);
+        for (std::size_t row = 0; row < rows_; ++row) leaf_.add_row(value(row), sums_.data() + leaf_of[row], leaves);
+        scratch_.resize(leaves);
+        leaf_.scores(sums_.data(), leaves, leaves, scratch_.data());
+        double total = 0;
+        for (double score : scratch_) total += score;
+        return total;
+    }
+
+    std::vector<double> sums(std::span<const std::uint32_t> rows) override {
+        std::vector<Number> own(width_, 0);
+        for (std::uint32_t row : rows) leaf_.add_row(value(row), own.data(), 1);
+        return {own.begin(), own.end()};
+    }
+
+private:
+    double value(std::size_t row) const { return child_.values ? child_.values[row] : child_.codes[row]; }
+    void all_rows() {
+        everything_.resize(rows_);
+        for (std::size_t row = 0; row < rows_; ++row) everything_[row] = static_cast<std::uint32_t>(row);
+    }
+
+    void prepare(std::span<const TreeColumn> parents, double price) {
+        parents_.assign(parents.begin(), parents.end());
+        price_ = price;
+        discrete_.clear();
+        continuous_.clear();
+        std::vector<TreeColumn> boxes;
+        for (std::size_t i = 0; i < parents.size(); ++i)
+            (parents[i].kind == VariableKind::continuous ? continuous_ : discrete_).push_back(static_cast<int>(i));
+        std::stable_sort(discrete_.begin(), discrete_.end(), [&](int i, int j) {
+            return sets_of(parents_[i].kind, parents_[i].levels).nodes < sets_of(parents_[j].kind, parents_[j].levels).nodes;
+        });
+        for (int i : discrete_) boxes.push_back(parents_[i]);
+        shape_ = std::make_unique<Shape>(boxes);
+        corner_.assign(rows_, 0);                        // the box of one level of every discrete parent that holds the row
+        for (std::size_t d = 0; d < discrete_.size(); ++d) {
+            const auto& single = shape_->sets[d]->single;
+            for (std::size_t row = 0; row < rows_; ++row)
+                corner_[row] += static_cast<std::uint32_t>(single[parents_[discrete_[d]].codes[row]] * shape_->stride[d]);
+        }
+        pool_.clear();
+        vectors_ = 1;
+        weight_.clear();
+        for (int i : continuous_) {
+            weight_.push_back(vectors_);
+            vectors_ *= parents_[i].levels + 1;
+        }
+        if (!continuous_.empty() && group_.size() < vectors_) group_.resize(vectors_, std::vector<std::int32_t>(rows_, -1));
+        // Block numbers go on from parent set to parent set: what the last one left behind lies below first_.
+        first_ = next_;
+        if (first_ > (1 << 30)) {
+            for (auto& g : group_) g.assign(rows_, -1);
+            first_ = 0;
+        }
+        next_ = first_;
+        empty_.assign(shape_->size, price_);
+        buffer_.resize(continuous_.size());
+        depth_.assign(continuous_.size(), 0);
+        holds_.clear();
+    }
+
+    // Sorts the rows of every group by this parent's finest cell; its runs at every depth are the next parent's groups.
+    void refine(std::size_t level, const std::vector<std::uint32_t>& from,
+                const std::vector<std::pair<std::uint32_t, std::uint32_t>>& groups, std::size_t vector) {
+        const TreeColumn& parent = parents_[continuous_[level]];
+        const std::uint16_t* codes = parent.codes;
+        auto& rows = buffer_[level];
+        rows.clear();
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> own, runs;
+        for (auto [begin, end] : groups) {
+            auto start = static_cast<std::uint32_t>(rows.size());
+            rows.insert(rows.end(), from.begin() + begin, from.begin() + end);
+            sort_by(codes, 1u << parent.levels, rows.data() + start, end - begin);
+            own.push_back({start, static_cast<std::uint32_t>(rows.size())});
+        }
+        for (int depth = parent.levels; depth >= 0; --depth) {
+            const int shift = parent.levels - depth;
+            runs.clear();
+            for (auto [begin, end] : own)
+                for (std::uint32_t i = begin, j; i < end; i = j) {
+                    for (j = i + 1; j < end && codes[rows[j]] >> shift == codes[rows[i]] >> shift; ++j) {}
+                    if (j - i >= 2) runs.push_back({i, j});
+                }
+            depth_[level] = depth;
+            std::size_t here = vector + depth * weight_[level];
+            if (level + 1 < continuous_.size()) {
+                refine(level + 1, rows, runs, here);
+            } else {
+                for (auto [begin, end] : runs) make_block({rows.data() + begin, end - begin}, &group_[here], here);
+            }
+        }
+    }
+    void sort_by(const std::uint16_t* codes, std::size_t cells, std::uint32_t* rows, std::size_t n) {
+        if (n < 32) {
+            for (std::size_t i = 1; i < n; ++i) {
+                std::uint32_t row = rows[i];
+                std::size_t j = i;
+                for (; j > 0 && codes[rows[j - 1]] > codes[row]; --j) rows[j] = rows[j - 1];
+                rows[j] = row;
+            }
+            return;
+        }
+        starts_.assign(cells + 1, 0);
+        for (std::size_t i = 0; i < n; ++i) ++starts_[codes[rows[i]] + 1];
+        for (std::size_t c = 0; c < cells; ++c) starts_[c + 1] += starts_[c];
+        sorted_.resize(n);
+        for (std::size_t i = 0; i < n; ++i) sorted_[starts_[codes[rows[i]]]++] = rows[i];
+        std::memcpy(rows, sorted_.data(), n * sizeof(std::uint32_t));
+    }
+
+    // All boxes of one dyadic cell.
+    void make_block(std::span<const std::uint32_t> rows, std::vector<std::int32_t>* group, std::size_t vector) {
+        const std::size_t size = shape_->size, at = pool_.size();
+        pool_.resize(at + size);
+        if (group)
+            for (std::uint32_t row : rows) (*group)[row] = next_;
+        ++next_;
+        if (rows.size() == 2 && !continuous_.empty()) return make_pair_block(rows[0], rows[1], at);
+        if (size == 1 && !continuous_.empty()) {
+            pool_[at] = make_cell(rows, vector, at);
+            return;
+        }
+        sums_.assign(size * width_, Number{0});
+        for (std::uint32_t row : rows) leaf_.add_row(value(row), sums_.data() + corner_[row], size);
+        add_up(sums_.data(), width_);
+        double* values = pool_.data() + at;
+        leaf_.scores(sums_.data(), size, size, values);
+        for (std::size_t i = 0; i < size; ++i) values[i] += price_;
+        if (leaf_.pure(sums_.data() + shape_->root, size)) return;    // and so is every box in it
+        for (std::size_t j = 0; j < continuous_.size(); ++j) {
+            if (depth_[j] == parents_[continuous_[j]].levels) continue;
+            auto [left, right] = halves(rows, j, depth_[j]);
+            std::size_t below = vector + weight_[j];
+            const double* a = value_at(below, left, 0);
+            const double* b = value_at(below, right, 1);
+            max_of_sums(values, a, b, size);
+        }
+        combine(values);
+    }
+    // Two rows: one leaf, or as few splits as part them, each but the last with an empty side.
+    void make_pair_block(std::uint32_t a, std::uint32_t b, std::size_t at) {
+        const std::size_t size = shape_->size;
+        Number* own = room_for_sums(at);
+        std::fill_n(own, width_, Number{0});
+        leaf_.add_row(value(a), own, 1);
+        leaf_.add_row(value(b), own, 1);
+        double together = 0;
+        leaf_.scores(own, 1, 1, &together);
+        constexpr int never = 1 << 20;
+        int splits = corner_[a] != corner_[b] ? 1 : never;
+        for (std::size_t j = 0; j < continuous_.size(); ++j) {
+            const TreeColumn& parent = parents_[continuous_[j]];
+            if (unsigned differ = parent.codes[a] ^ parent.codes[b])
+                splits = std::min(splits, parent.levels - (static_cast<int>(std::bit_width(differ)) - 1) - depth_[j]);
+        }
+        double both = together + price_;
+        if (splits < never) both = std::max(both, (1 + splits) * price_ + alone_[a] + alone_[b]);
+        double* values = pool_.data() + at;
+        if (size == 1) {
+            values[0] = both;
+            return;
+        }
+        const double *with_a = held_by(corner_[a]), *with_b = held_by(corner_[b]), x = alone_[a], y = alone_[b];
+        const double correction = both - price_ - x - y;
+        for (std::size_t i = 0; i < size; ++i)
+            values[i] = price_ + with_a[i] * x + with_b[i] * y + with_a[i] * with_b[i] * correction;
+    }
+    Number* room_for_sums(std::size_t at) {
+        if (shape_->size > 1) {
+            pair_.resize(width_);
+            return pair_.data();
+        }
+        cell_sums_.resize((at + 1) * width_);
+        return cell_sums_.data() + at * width_;
+    }
+
+    // The block of a family without discrete parents: one box. Its sums are those of its halves.
+    double make_cell(std::span<const std::uint32_t> rows, std::size_t vector, std::size_t at) {
+        Number* own = room_for_sums(at);
+        std::fill_n(own, width_, Number{0});
+        double parted = -INFINITY;
+        bool summed = false;
+        for (std::size_t j = 0; j < continuous_.size(); ++j) {
+            if (depth_[j] == parents_[continuous_[j]].levels) continue;
+            auto [left, right] = halves(rows, j, depth_[j]);
+            const auto& below = group_[vector + weight_[j]];
+            if (!summed) {
+                add_sums(below, left, own);
+                add_sums(below, right, own);
+                summed = true;
+            }
+            parted = std::max(parted, cell_value(below, left) + cell_value(below, right));
+        }
+        if (!summed)
+            for (std::uint32_t row : rows) leaf_.add_row(value(row), own, 1);
+        double whole = 0;
+        leaf_.scores(own, 1, 1, &whole);
+        return std::max(whole + price_, parted);
+    }
+    void add_sums(const std::vector<std::int32_t>& group, std::int64_t row, Number* own) const {
+        if (row < 0) return;
+        if (std::int32_t block = group[row]; block >= first_) {
+            const Number* theirs = cell_sums_.data() + static_cast<std::size_t>(block - first_) * width_;
+            for (int k = 0; k < width_; ++k) own[k] += theirs[k];
+        } else {
+            leaf_.add_row(value(row), own, 1);
+        }
+    }
+    double cell_value(const std::vector<std::int32_t>& group, std::int64_t row) const {
+        if (row < 0) return price_;
+        std::int32_t block = group[row];
+        return block >= first_ ? pool_[block - first_] : price_ + alone_[row];
+    }
+    // A row of each half of the cell along continuous parent j; -1 where there is none.
+    std::pair<std::int64_t, std::int64_t> halves(std::span<const std::uint32_t> rows, std::size_t j, int depth) const {
+        const TreeColumn& parent = parents_[continuous_[j]];
+        const int shift = parent.levels - depth - 1;
+        std::int64_t found[2] = {-1, -1};
+        // From both ends: along the parent that was sorted last the halves lie there.
+        for (std::size_t i = 0, k = rows.size(); i < k && (found[0] < 0 || found[1] < 0);) {
+            found[parent.codes[rows[i]] >> shift & 1] = rows[i];
+            ++i;
+            if (i < k) --k, found[parent.codes[rows[k]] >> shift & 1] = rows[k];
+        }
+        return {found[0], found[1]};
+    }
+    // Values of the block that holds this row at a depth vector; of a lone row, or of nothing, made on the spot.
+    const double* value_at(std::size_t vector, std::int64_t row, int side = 0) {
+        if (row < 0) return empty_.data();
+        std::int32_t block = group_[vector][row];
+        if (block >= first_) return pool_.data() + (block - first_) * shape_->size;
+        lone_[side].assign(shape_->size, price_);
+        if (shape_->size == 1) {
+            lone_[side][0] += alone_[row];
+            return lone_[side].data();
+        }
+        const double* holds = held_by(corner_[row]);
+        for (std::size_t i = 0; i < shape_->size; ++i) lone_[side][i] += holds[i] * alone_[row];
+        return lone_[side].data();
+    }
+    // 1 for every box that holds this corner, else 0; made once per corner.
+    const double* held_by(std::uint32_t corner) {
+        auto& holds = holds_[corner];
+        if (holds.size() != shape_->size) mark(corner, holds);
+        return holds.data();
+    }
+    void mark(std::uint32_t corner, std::vector<double>& holds) {
+        std::vector<double> one(shape_->size, 0);
+        one[corner] = 1;
+        add_up(one.data(), 1);
+        holds = std::move(one);
+    }
+
+    // From the boxes of single levels to all boxes: each is the union of the two parts of its first split. Several
+    // arrays, one after another in memory, are added up together.
+    template <class T>
+    void add_up(T* sums, int arrays) {
+        if (shape_->sets.empty()) return;
+        const Sets& last = *shape_->sets.back();
+        const std::size_t inner = shape_->inner, next = shape_->size;
+        shape_->rows([&](std::size_t base, const std::vector<std::uint32_t>& digit) {
+            T* row = sums + base;
+            for (std::size_t d = 0; d < digit.size(); ++d) {
+                const Sets& own = *shape_->sets[d];
+                if (own.first[digit[d]] == own.first[digit[d] + 1]) continue;
+                Split split = own.splits[own.first[digit[d]]];
+                const T* a = row - (digit[d] - split.a) * shape_->stride[d];
+                const T* b = row - (digit[d] - split.b) * shape_->stride[d];
+                for (int k = 0; k < arrays; ++k, row += next, a += next, b += next)
+                    for (std::size_t i = 0; i < inner; ++i) row[i] = a[i] + b[i];
+                return;
+            }
+            for (int k = 0; k < arrays; ++k, row += next)
+                for (int i = 0; i < last.nodes; ++i)
+                    if (last.first[i] < last.first[i + 1]) {
+                        Split split = last.splits[last.first[i]];
+                        row[i] = row[split.a] + row[split.b];
+                    }
+        });
+    }
+    void combine(double* values) {
+        if (shape_->sets.empty()) return;
+        const Sets& last = *shape_->sets.back();
+        shape_->rows([&](std::size_t base, const std::vector<std::uint32_t>& digit) {
+            double* row = values + base;
+            for (std::size_t d = 0; d < digit.size(); ++d) {
+                const Sets& own = *shape_->sets[d];
+                const std::size_t stride = shape_->stride[d];
+                const double* origin = row - digit[d] * stride;
+                for (std::uint32_t s = own.first[digit[d]]; s < own.first[digit[d] + 1]; ++s)
+                    max_of_sums(row, origin + own.splits[s].a * stride, origin + own.splits[s].b * stride, shape_->inner);
+            }
+            for (int i = 0; i < last.nodes; ++i) {
+                double even = row[i], odd = even;        // two at a time: one would wait for each maximum
+                std::uint32_t s = last.first[i], end = last.first[i + 1];
+                for (; s + 2 <= end; s += 2) {
+                    even = std::max(even, row[last.splits[s].a] + row[last.splits[s].b]);
+                    odd = std::max(odd, row[last.splits[s + 1].a] + row[last.splits[s + 1].b]);
+                }
+                if (s < end) even = std::max(even, row[last.splits[s].a] + row[last.splits[s].b]);
+                row[i] = std::max(even, odd);
+            }
+        });
+    }
+
+    std::size_t place_of(int parent) const { return std::find(discrete_.begin(), discrete_.end(), parent) - discrete_.begin(); }
+    std::uint32_t digit_of(std::uint32_t box, std::size_t d) const {
+        return static_cast<std::uint32_t>((d == 0 ? box : box % shape_->stride[d - 1]) / shape_->stride[d]);
+    }
+
+    // Reads the tree off the values, from the top: what the box's value came from. Equal values: the leaf, then the
+    // earlier parent.
+    int grow(Tree& tree, std::vector<int> depth, std::uint32_t box, const std::vector<std::uint32_t>& rows) {
+        const int number = static_cast<int>(tree.nodes.size());
+        tree.nodes.emplace_back();
+        std::vector<double> own = sums(rows);
+        std::vector<Number> typed(own.begin(), own.end());
+        double leaf = 0;
+        leaf_.scores(typed.data(), 1, 1, &leaf);
+        double best = leaf + price_;
+        const double slack = 1e-9 * (1 + std::abs(best));
+        int parent = -1;
+        Split split{0, 0};
+        std::size_t vector = 0;
+        for (std::size_t j = 0; j < depth.size(); ++j) vector += depth[j] * weight_[j];
+        auto offer = [&](int p, Split s, double value) {
+            if (value > best + slack) best = value, parent = p, split = s;
+        };
+        if (rows.size() > 1) {
+            for (std::size_t p = 0, j = 0; p < parents_.size(); ++p) {
+                if (parents_[p].kind == VariableKind::continuous) {
+                    if (depth[j] < parents_[p].levels) {
+                        auto [a, b] = halves(rows, j, depth[j]);
+                        double sum = value_at(vector + weight_[j], a, 0)[box];
+                        sum += value_at(vector + weight_[j], b, 1)[box];
+                        offer(static_cast<int>(p), split, sum);
+                    }
+                    ++j;
+                    continue;
+                }
+                const std::size_t d = place_of(static_cast<int>(p));
+                const Sets& sets = *shape_->sets[d];
+                const std::size_t stride = shape_->stride[d];
+                const std::uint32_t digit = digit_of(box, d);
+                const double* values = continuous_.empty() ? pool_.data() : value_at(vector, rows[0], 0);
+                for (std::uint32_t s = sets.first[digit]; s < sets.first[digit + 1]; ++s) {
+                    std::size_t origin = box - digit * stride;
+                    offer(static_cast<int>(p), sets.splits[s],
+                          values[origin + sets.splits[s].a * stride] + values[origin + sets.splits[s].b * stride]);
+                }
+            }
+        }
+        if (parent < 0) {
+            tree.nodes[number].leaf = tree.leaves++;
+            tree.nodes[number].sums = std::move(own);
+            return number;
+        }
+        branch(tree, number, parent, split, depth, box, rows);
+        return number;
+    }
+    void branch(Tree& tree, int number, int parent, Split split, std::vector<int> depth, std::uint32_t box,
+                const std::vector<std::uint32_t>& rows) {
+        const TreeColumn& column = parents_[parent];
+        std::vector<std::uint32_t> left, right;
+        std::uint32_t left_box = box, right_box = box;
+        if (column.kind == VariableKind::continuous) {
+            std::size_t j = std::find(continuous_.begin(), continuous_.end(), parent) - continuous_.begin();
+            const int shift = column.levels - depth[j] - 1;
+            for (std::uint32_t row : rows) (column.codes[row] >> shift & 1 ? right : left).push_back(row);
+            const std::uint32_t any = rows[0];
+            tree.nodes[number].cut = ((column.codes[any] >> (shift + 1)) * 2 + 1) << shift;
+            ++depth[j];
+        } else {
+            const std::size_t d = place_of(parent);
+            const Sets& sets = *shape_->sets[d];
+            const std::size_t stride = shape_->stride[d];
+            const std::uint32_t digit = digit_of(box, d);
+            std::vector<char> goes(column.levels, 0);
+            for (int level : sets.members[split.a]) goes[level] = 1;
+            for (std::uint32_t row : rows) (goes[column.codes[row]] ? left : right).push_back(row);
+            left_box = static_cast<std::uint32_t>(box - (digit - split.a) * stride);
+            right_box = static_cast<std::uint32_t>(box - (digit - split.b) * stride);
+            tree.nodes[number].goes_left = std::move(goes);
+        }
+        tree.nodes[number].parent = parent;
+        int l = grow(tree, depth, left_box, left), r = grow(tree, depth, right_box, right);
+        tree.nodes[number].left = l;
+        tree.nodes[number].right = r;
+    }
+
+    TreeColumn child_;
+    std::size_t rows_;
+    Leaf leaf_;
+    int width_;
+    std::vector<double> alone_;                          // log marginal likelihood of every row by itself
+    double price_ = 0;
+    std::vector<TreeColumn> parents_;
+    std::vector<int> discrete_, continuous_, depth_;
+    std::unique_ptr<Shape> shape_;
+    std::size_t vectors_ = 1;
+    std::vector<std::size_t> weight_;
+    std::vector<std::vector<std::int32_t>> group_;       // [depth vector][row]: block, or below first_ for a row alone
+    std::int32_t first_ = 0, next_ = 0;
+    std::vector<std::vector<std::uint32_t>> buffer_;
+    std::vector<std::uint32_t> corner_, everything_, starts_, sorted_;
+    std::vector<double> pool_, empty_, lone_[2], scratch_;
+    std::unordered_map<std::uint32_t, std::vector<double>> holds_;
+    std::vector<Number> sums_, cell_sums_, pair_;        // cell_sums_: of every block, in families without discrete parents
+};
+
+}  // namespace
+
+std::unique_ptr<TreeScorer> make_tree_scorer(const TreeColumn& child, std::size_t rows, LeafOptions options) {
+    options.mu0 -= child.centre;
+    if (child.kind == VariableKind::categorical) return std::make_unique<Search<CategoricalLeaf>>(child, rows, options);
+    if (child.kind == VariableKind::ordinal) return std::make_unique<Search<OrdinalLeaf>>(child, rows, options);
+    return std::make_unique<Search<ContinuousLeaf>>(child, rows, options);
+}
+
+// gamma = 1/(4C), C the number of splits of the whole box; 1/c = sum over all trees of gamma^leaves, by the shapes of
+// boxes alone: how many levels, how many halvings are left.
+TreePrior tree_prior(std::span<const TreeColumn> parents) {
+    double splits = 0;
+    std::vector<std::size_t> size;
+    for (const TreeColumn& p : parents) {
+        splits += p.kind == VariableKind::continuous ? 1 : p.kind == VariableKind::ordinal ? p.levels - 1
+                                                                                           : std::ldexp(1.0, p.levels - 1) - 1;
+        size.push_back(p.kind == VariableKind::continuous ? p.levels + 1 : p.levels);
+    }
+    if (splits == 0) return {};
+    const double gamma = 1 / (4 * splits);
+    std::size_t shapes = 1;
+    std::vector<std::size_t> stride(size.size());
+    for (std::size_t d = size.size(); d-- > 0; shapes *= size[d]) stride[d] = shapes;
+    std::vector<double> sum(shapes, gamma);
+    for (std::size_t shape = 0; shape < shapes; ++shape)
+        for (std::size_t d = 0; d < size.size(); ++d) {
+            const std::size_t digit = shape / stride[d] % size[d], origin = shape - digit * stride[d];
+            if (parents[d].kind == VariableKind::continuous) {   // digit: halvings left
+                if (digit > 0) sum[shape] += sum[shape - stride[d]] * sum[shape - stride[d]];
+                continue;
+            }
+            const std::size_t levels = digit + 1;
+            double ways = 1;                             // of choosing `part` of the levels; ordered, so each split twice
+            for (std::size_t part = 1; part < levels; ++part) {
+                ways *= static_cast<double>(levels - part + 1) / part;
+                double times = parents[d].kind == VariableKind::ordinal ? 1 : ways / 2;
+                sum[shape] += times * sum[origin + (part - 1) * stride[d]] * sum[origin + (levels - part - 1) * stride[d]];
+            }
+        }
+    return {std::log(gamma), -std::log(sum[shapes - 1])};
+}
+
+}  // namespace spinney

@@ -1,0 +1,165 @@
+"""What every fitted local model shares.
+
+In:  rows of data, or rows that a network has drawn so far.
+Out: LocalModel, the few questions that a network asks of a model; Columns, rows in the codes and units of a model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import ChoiceError, DataError
+from spinney.kinds import Kind
+
+if TYPE_CHECKING:
+    from spinney.dataset import Dataset
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Numbers = NDArray[np.integer] | Floats  # a column: codes if it is discrete, values in the user's units if not
+Levels = tuple[str, ...] | None  # of a column; None: it is continuous
+
+
+class Columns:
+    """Columns of level codes or values that follow the kinds of a model. REQUIRES: all columns have n_rows entries."""
+
+    def __init__(self, n_rows: int, columns: Mapping[str, Numbers]) -> None:
+        self.n_rows = n_rows
+        self._columns = dict(columns)
+
+    def __getitem__(self, name: str) -> Numbers:
+        return self._columns[name]
+
+    def codes(self, name: str) -> NDArray[np.integer]:
+        """REQUIRES: the column is discrete."""
+        return cast(NDArray[np.integer], self._columns[name])
+
+    def values(self, name: str) -> Floats:
+        """REQUIRES: the column is continuous."""
+        return cast(Floats, self._columns[name])
+
+    def put(self, name: str, column: Numbers) -> None:
+        self._columns[name] = column
+
+    def replaced(self, name: str, value: int | float) -> Columns:
+        """The same columns, with `name` at one code or value in every row."""
+        return Columns(self.n_rows, {**self._columns, name: np.broadcast_to(np.asarray(value), (self.n_rows,))})
+
+
+def align(data: Dataset | Columns, levels: Mapping[str, Levels]) -> Columns:
+    """The columns named in `levels`; codes are translated BY NAME into these levels, continuous values stay."""
+    if isinstance(data, Columns):
+        return data
+    return Columns(data.n_rows, {name: _translated(data, name, wanted) for name, wanted in levels.items()})
+
+
+def _translated(data: Dataset, name: str, wanted: Levels) -> Numbers:
+    if name not in data.kinds:
+        raise DataError(f"column {name!r} is not in the data but the network needs it: add the column")
+    if data.kinds[name].discrete != (wanted is not None):
+        known = "is continuous" if wanted is None else f"has {len(wanted)} levels"
+        raise DataError(
+            f"column {name!r} is {data.kinds[name].word} in the data and {known} in the network: "
+            f"read the data with kinds=network.accepts"
+        )
+    if wanted is None:
+        return data.values(name)
+    levels, codes = data.levels(name), data.codes(name)
+    if levels == wanted:
+        return codes
+    place = {level: code for code, level in enumerate(wanted)}
+    translation = np.array([place.get(level, -1) for level in levels], dtype=np.int64)
+    translated: NDArray[np.integer] = translation[codes]
+    unknown = np.flatnonzero(translated < 0)
+    if len(unknown):
+        row = int(unknown[0])
+        raise DataError(
+            f"column {name!r}, row {row + 1}: {levels[int(codes[row])]!r} is not a level the network knows "
+            f"({some(wanted)}): correct the value, leave the row out, or learn the network with this level"
+        )
+    return translated
+
+
+def some(names: tuple[str, ...]) -> str:
+    return ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")
+
+
+class LocalModel(ABC):
+    """P(child | parents), fitted. A child with levels answers conditional(), a continuous one mean() and pieces()."""
+
+    word: ClassVar[str]  # the type of the model, in files and messages
+
+    # What a subclass holds; declared as properties because no model changes.
+    if TYPE_CHECKING:
+
+        @property
+        def child(self) -> str: ...
+
+        @property
+        def parents(self) -> tuple[str, ...]: ...
+
+        @property
+        def score(self) -> float | None: ...
+
+    @property
+    @abstractmethod
+    def family(self) -> dict[str, Levels]:
+        """The child, then the parents, with their levels."""
+
+    def fits(self, name: str, kind: Kind) -> bool:
+        """Whether a member of the family is of this kind here too."""
+        return getattr(kind, "levels", None) == self.family[name]
+
+    @abstractmethod
+    def log_prob(self, data: Dataset | Columns) -> Floats:
+        """The natural log of the child's probability, or density in the user's units, given the parents, per row."""
+
+    @abstractmethod
+    def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Numbers:
+        """A code or a value per row, drawn given the parents of the row."""
+
+    @abstractmethod
+    def attributes(self) -> dict[str, object]:
+        """What the model is, for programs that take graphs with attributes."""
+
+    def conditional(self, data: Dataset | Columns) -> Floats:
+        """P(level | parents of the row), one column per level."""
+        raise ChoiceError(f"{self.child!r} is continuous and has no levels to give probabilities of: ask for its mean")
+
+    def mean(self, data: Dataset | Columns) -> Floats:
+        """The mean of the child given the parents of the row, in the user's units."""
+        raise ChoiceError(f"{self.child!r} has levels and therefore no mean: ask for their probabilities")
+
+    def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats]:
+        """The log-probability that the child falls between two neighbouring cuts, and its mean there.
+
+        One row per row of data, one column per piece: below the first cut, between cuts, from the last cut on.
+        REQUIRES: one cut or more, rising, in the user's units."""
+        raise ChoiceError(f"{self.child!r} has levels and is not cut into pieces: ask for their probabilities")
+
+    def cuts(self, parent: str) -> Floats:
+        """Where this model changes along a continuous parent; between two cuts it is constant."""
+        return np.empty(0)
+
+
+def draw_codes(probabilities: Floats, rows: Ints, rng: np.random.Generator) -> Ints:
+    """A code per entry of `rows`, drawn from that row of probabilities; one uniform number is used per entry."""
+    uniform = rng.random(len(rows))
+    cumulated = np.cumsum(probabilities, axis=1)
+    # Divided so that the last level that can occur ends at exactly 1, above every uniform number.
+    cumulated /= cumulated[:, -1:]
+    # The first level whose cumulated probability exceeds the uniform number, by halving; it is never a level of
+    # probability 0, which ends where the one before it ends.
+    most = probabilities.shape[1] - 1
+    low = np.zeros(len(rows), dtype=np.int64)
+    high = np.full(len(rows), most, dtype=np.int64)
+    for _ in range(most.bit_length()):
+        middle = (low + high) >> 1
+        beyond = cumulated[rows, middle] > uniform
+        high = np.where(beyond, middle, high)
+        low = np.where(beyond, low, middle + 1)
+    return low

@@ -1,0 +1,395 @@
+"""A fitted partition of the parents' space: a decision tree, an adaptive table, a decision graph.
+
+In:  binary splits as flat arrays, and the sums of the child in every leaf.
+Out: log-probabilities, distributions, means and draws of the child for rows of data, and the splits in words.
+A row walks from node 0 to a leaf; what the leaf's rows predict is in leaves.py. A node may be reached from several
+nodes: the partition is then a graph, without circles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.errors import ChoiceError
+from spinney.fitted import leaves
+from spinney.fitted.model import Columns, Floats, Ints, Levels, LocalModel, Numbers, align, draw_codes
+from spinney.kinds import Continuous, Kind, Ordinal
+
+if TYPE_CHECKING:
+    from spinney.dataset import Dataset
+
+Bools = NDArray[np.bool_]
+Nodes = NDArray[np.int32]
+_SHOWN = 10  # levels that describe() names in one place
+
+
+@dataclass(frozen=True, eq=False)
+class Partition(LocalModel):
+    """P(child | parents), one distribution per leaf.
+
+    Per node: `feature`, the place of the parent that it splits on (-1: a leaf); `left` and `right`, the nodes below
+    (-1 at a leaf); `threshold`, for a continuous parent, in the user's units: a value >= threshold goes right (else
+    NaN); `goes_left`, for a discrete parent: one truth per level (else None); `leaf`, the leaf's number (else -1).
+    `sums` has a row per leaf: counts per level, or rows, sum and sum of squares of the standardised child, which is
+    (value - shift) / scale. The leaf priors are alpha (categorical), alpha and kappa (ordinal), and mu0, a, nu, lam
+    (continuous)."""
+
+    word: ClassVar[str] = "partition"
+
+    child: str
+    parents: tuple[str, ...]
+    kind: Kind
+    parent_kinds: tuple[Kind, ...]
+    feature: Nodes
+    left: Nodes
+    right: Nodes
+    threshold: Floats
+    goes_left: tuple[Bools | None, ...]
+    leaf: Nodes
+    sums: Floats
+    alpha: float = 0.5
+    mu0: float = 0.0
+    a: float = 1.0
+    nu: float = 1.0
+    lam: float = 1.0
+    kappa: float = 0.25
+    shift: float = 0.0
+    scale: float = 1.0
+    score: float | None = None
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+        put("parents", tuple(self.parents))
+        put("parent_kinds", tuple(self.parent_kinds))
+        for name in ("feature", "left", "right", "leaf"):
+            put(name, np.array(getattr(self, name), dtype=np.int32))
+        for name in ("threshold", "sums"):
+            put(name, np.array(getattr(self, name), dtype=np.float64))
+        put("goes_left", tuple(None if side is None else np.array(side, dtype=bool) for side in self.goes_left))
+        for name in ("alpha", "mu0", "a", "nu", "lam", "kappa", "shift", "scale"):
+            put(name, float(getattr(self, name)))
+        for side in self.goes_left:
+            if side is not None:
+                side.setflags(write=False)
+        self._check_family()
+        self._check_nodes()
+        self._check_splits()
+        self._check_leaves()
+
+    # --- checks -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _where(self) -> str:
+        return f"the partition of {self.child!r}"
+
+    def _check_family(self) -> None:
+        where = self._where
+        if len(self.parents) != len(self.parent_kinds):
+            raise ChoiceError(
+                f"{where} has {len(self.parents)} parents but kinds of {len(self.parent_kinds)}: give each its kind"
+            )
+        if len({self.child, *self.parents}) <= len(self.parents):
+            raise ChoiceError(f"{where} has a variable twice in {[self.child, *self.parents]}: name each once")
+        for name, kind in zip((self.child, *self.parents), (self.kind, *self.parent_kinds), strict=True):
+            if kind.discrete and _levels(kind) is None:
+                raise ChoiceError(f"{where} has {name!r} without levels: give its kind the levels")
+        for name in ("alpha", "a", "nu", "lam", "kappa", "scale"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ChoiceError(f"{where} has {name}={getattr(self, name)!r}: give a finite number above 0")
+        for name in ("mu0", "shift"):
+            if not math.isfinite(getattr(self, name)):
+                raise ChoiceError(f"{where} has {name}={getattr(self, name)!r}: give a finite number")
+
+    def _check_nodes(self) -> None:
+        where, n = self._where, len(self.feature)
+        for name in ("feature", "left", "right", "threshold", "leaf", "goes_left"):
+            found = np.shape(getattr(self, name)) if name != "goes_left" else (len(self.goes_left),)
+            if n == 0 or found != (n,):
+                raise ChoiceError(f"{where} has {n} nodes and {name} of shape {found}: give one entry per node")
+        split = self.feature >= 0
+        if self.feature.min() < -1 or self.feature.max() >= len(self.parents):
+            raise ChoiceError(f"{where} splits on a parent that it does not have: use -1 to {len(self.parents) - 1}")
+        for name in ("left", "right"):
+            below = getattr(self, name)
+            if (below[~split] != -1).any() or (below[split] < 0).any() or (below[split] >= n).any():
+                raise ChoiceError(f"{where}: {name} must name a node from 0 to {n - 1} at a split and -1 at a leaf")
+        if ((self.leaf >= 0) == split).any() or self.leaf.min() < -1:
+            raise ChoiceError(f"{where}: a node is a split and a leaf, or neither; number the leaves, -1 at splits")
+        if len(self._order) < n:
+            raise ChoiceError(f"{where} has nodes that node 0 does not lead to, or a circle: leave them out")
+
+    @cached_property
+    def _entries(self) -> Ints:
+        """How many splits lead to each node."""
+        below = np.concatenate([self.left, self.right])
+        return np.bincount(below[below >= 0], minlength=len(self.feature))
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """The nodes, each after all that lead to it; shorter than all nodes if there is a circle or a stray one."""
+        if self._entries[0]:
+            return []
+        waiting, order, at = self._entries.tolist(), [0], 0
+        while at < len(order):
+            for below in self._below(order[at]):
+                waiting[below] -= 1
+                if waiting[below] == 0:
+                    order.append(below)
+            at += 1
+        return order
+
+    def _below(self, node: int) -> tuple[int, ...]:
+        return (int(self.left[node]), int(self.right[node])) if self.feature[node] >= 0 else ()
+
+    def _check_splits(self) -> None:
+        where = self._where
+        for node, (feature, side) in enumerate(zip(self.feature.tolist(), self.goes_left, strict=True)):
+            levels = _levels(self.parent_kinds[feature]) if feature >= 0 else None
+            wanted = None if levels is None else (len(levels),)
+            if (None if side is None else side.shape) != wanted:
+                raise ChoiceError(
+                    f"{where}, node {node}: goes_left must have one truth per level of the discrete parent that the "
+                    f"node splits on, and be None elsewhere: correct it"
+                )
+            cut = self.threshold[node]
+            if not (math.isfinite(cut) if feature >= 0 and levels is None else math.isnan(cut)):
+                raise ChoiceError(
+                    f"{where}, node {node}: the threshold {float(cut)!r} must be finite where the node splits on a "
+                    f"continuous parent, and NaN elsewhere: correct it"
+                )
+
+    def _check_leaves(self) -> None:
+        where, levels = self._where, _levels(self.kind)
+        shape = (int(self.leaf.max()) + 1, 3 if levels is None else len(levels))
+        if self.sums.shape != shape:
+            raise ChoiceError(f"{where} has sums of shape {self.sums.shape}: give {shape[0]} leaves {shape[1]} each")
+        if len(np.unique(self.leaf[self.leaf >= 0])) < shape[0]:
+            raise ChoiceError(f"{where} has sums of a leaf that no node has: number the leaves without gaps")
+        positive = self.sums if levels is not None else self.sums[:, [0, 2]]
+        if not np.isfinite(self.sums).all() or (positive < 0).any():
+            raise ChoiceError(f"{where} has sums that no rows can have: give finite counts of at least 0")
+
+    # --- answers ----------------------------------------------------------------------------------------------------
+
+    @property
+    def family(self) -> dict[str, Levels]:
+        return {name: _levels(kind) for name, kind in self._kinds.items()}
+
+    @property
+    def _kinds(self) -> dict[str, Kind]:
+        return dict(zip((self.child, *self.parents), (self.kind, *self.parent_kinds), strict=True))
+
+    def fits(self, name: str, kind: Kind) -> bool:
+        return self._kinds[name] == kind
+
+    @cached_property
+    def rows(self) -> Floats:
+        """How many rows each leaf was fitted from."""
+        return self.sums.sum(axis=1) if self.kind.discrete else self.sums[:, 0]
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """Of a child with levels: one row per leaf. REQUIRES: the child has levels."""
+        if isinstance(self.kind, Ordinal):
+            return leaves.ordinal(self.sums, self.alpha, self.kappa)
+        return leaves.categorical(self.sums, self.alpha)
+
+    @cached_property
+    def student(self) -> leaves.Student:
+        """Of a continuous child: one Student t per leaf, in the user's units. REQUIRES: the child is continuous."""
+        predicted = leaves.Student.predicted(self.sums, self.mu0, self.a, self.nu, self.lam)
+        return predicted.moved(self.shift, self.scale)
+
+    @cached_property
+    def _sides(self) -> tuple[Bools, Ints]:
+        """All goes_left one after the other, and where each node's begins."""
+        lengths = [0 if side is None else len(side) for side in self.goes_left]
+        known = [side for side in self.goes_left if side is not None]
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+        return np.concatenate([np.zeros(0, dtype=bool), *known]), starts
+
+    def leaf_of(self, data: Dataset | Columns) -> Ints:
+        """The number of the leaf that each row falls into. All rows take one step at a time."""
+        family = self.family
+        columns = align(data, {parent: family[parent] for parent in self.parents})
+        sides, starts = self._sides
+        at = np.zeros(columns.n_rows, dtype=np.int64)
+        moving = np.arange(columns.n_rows) if self.feature[0] >= 0 else np.empty(0, dtype=np.int64)
+        while len(moving):
+            node = at[moving]
+            feature = self.feature[node]
+            to_left = np.empty(len(moving), dtype=bool)
+            for place in np.unique(feature).tolist():
+                mine = np.flatnonzero(feature == place)
+                there, column = node[mine], columns[self.parents[place]][moving[mine]]
+                if self.parent_kinds[place].discrete:
+                    to_left[mine] = sides[starts[there] + column]
+                else:
+                    to_left[mine] = column < self.threshold[there]
+            at[moving] = np.where(to_left, self.left[node], self.right[node])
+            moving = moving[self.feature[at[moving]] >= 0]
+        return self.leaf[at].astype(np.int64)
+
+    def log_prob(self, data: Dataset | Columns) -> Floats:
+        """The log of the posterior predictive probability, or of the density in the user's units, of each row."""
+        columns = align(data, self.family)
+        leaf = self.leaf_of(columns)
+        if self.kind.discrete:
+            logs: Floats = np.log(self.probabilities[leaf, columns.codes(self.child)])
+            return logs
+        return self.student.at(leaf).log_density(columns.values(self.child))
+
+    def conditional(self, data: Dataset | Columns) -> Floats:
+        return self.probabilities[self.leaf_of(data)] if self.kind.discrete else super().conditional(data)
+
+    def mean(self, data: Dataset | Columns) -> Floats:
+        """The posterior predictive mean; of a leaf too poor in rows to have one, the centre of its Student t."""
+        return super().mean(data) if self.kind.discrete else self.student.location[self.leaf_of(data)]
+
+    def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats]:
+        if self.kind.discrete:
+            return super().pieces(data, cuts)
+        leaf = self.leaf_of(data)
+        log_mass, mean = self.student.pieces(cuts)
+        return log_mass[leaf], mean[leaf]
+
+    def cuts(self, parent: str) -> Floats:
+        return np.unique(self.threshold[self.feature == self.parents.index(parent)])
+
+    def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Numbers:
+        leaf = self.leaf_of(data)
+        return draw_codes(self.probabilities, leaf, rng) if self.kind.discrete else self.student.at(leaf).draw(rng)
+
+    def attributes(self) -> dict[str, object]:
+        return {"levels": _levels(self.kind), "parents": self.parents, "partition": self.describe()}
+
+    def with_sums(self, sums: Floats) -> Partition:
+        """The same splits with other sums in the leaves."""
+        return replace(self, sums=sums)
+
+    # --- words ------------------------------------------------------------------------------------------------------
+
+    def describe(self) -> str:
+        """The splits as indented lines of if and else, in the user's names and units, with what each leaf predicts.
+
+        A node that several splits lead to is written out once, with its number; elsewhere there is only the number."""
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        told = np.zeros(len(self.feature), dtype=bool)
+        possible = self._possible()
+        waiting: list[tuple[int, str, int]] = [(0, "", 0)]  # node, the line before it, depth
+        while waiting:
+            node, line, depth = waiting.pop()
+            if line:
+                yield "  " * (depth - 1) + line
+            if node < 0:
+                continue
+            indent, feature = "  " * depth, int(self.feature[node])
+            name = f"node {node}" if self._entries[node] > 1 else ""
+            if told[node]:
+                yield f"{indent}as {name}"
+                continue
+            told[node] = True
+            if name:
+                yield f"{indent}{name}:"
+            if feature < 0:
+                yield f"{indent}{self._leaf_in_words(int(self.leaf[node]))}"
+                continue
+            parent, side = self.parents[feature], self.goes_left[node]
+            if side is None:
+                kind = self.parent_kinds[feature]
+                assert isinstance(kind, Continuous)
+                width = 0.0 if kind.lo is None or kind.hi is None else (kind.hi - kind.lo) / 1000
+                question = f"{parent} < {_number(float(self.threshold[node]), width)}"
+            else:
+                levels = _levels(self.parent_kinds[feature]) or ()
+                named = [levels[code] for code in np.flatnonzero(side & possible[feature][node])]
+                question = f"{parent} is {_listed(named, ' or ')}" if named else f"{parent} is none of its levels"
+            waiting.append((int(self.right[node]), "else:", depth + 1))
+            waiting.append((int(self.left[node]), f"if {question}:", depth + 1))
+
+    def _possible(self) -> list[Bools]:
+        """Per parent: one row per node, the levels that can reach it (a continuous parent has none)."""
+        found = []
+        for place, kind in enumerate(self.parent_kinds):
+            reach = np.zeros((len(self.feature), len(_levels(kind) or ())), dtype=bool)
+            reach[0] = True
+            for node in self._order:
+                side = self.goes_left[node] if self.feature[node] == place else None
+                for below, passes in zip(self._below(node), (side, None if side is None else ~side), strict=False):
+                    reach[below] |= reach[node] if passes is None else reach[node] & passes
+            found.append(reach)
+        return found
+
+    def _leaf_in_words(self, leaf: int) -> str:
+        levels, rows = _levels(self.kind), float(self.rows[leaf])
+        start = f"{self.child}: {rows:.10g} row{'' if rows == 1 else 's'}, "
+        if levels is None:
+            student = self.student
+            location, scale, freedom = (float(x[leaf]) for x in (student.location, student.scale, student.freedom))
+            return f"{start}mean {_number(location, scale / 100)}, scale {scale:.6g}, {freedom:.6g} degrees of freedom"
+        shares = self.probabilities[leaf]
+        codes = range(len(levels))
+        # Of many levels the most probable are shown, in falling order.
+        order = codes if len(levels) <= _SHOWN else np.argsort(-shares, kind="stable").tolist()
+        return start + _listed([f"{levels[code]} {shares[code]:.4g}" for code in order], ", ")
+
+    def __eq__(self, other: object) -> bool:
+        """The same splits, sums and options; score tells where it came from and is not compared."""
+        if not isinstance(other, Partition):
+            return NotImplemented
+        plain = (
+            "child",
+            "parents",
+            "kind",
+            "parent_kinds",
+            "alpha",
+            "mu0",
+            "a",
+            "nu",
+            "lam",
+            "kappa",
+            "shift",
+            "scale",
+        )
+        arrays = ("feature", "left", "right", "leaf", "sums")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in plain)
+            and all(np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays)
+            and np.array_equal(self.threshold, other.threshold, equal_nan=True)
+            and all(
+                (mine is None and its is None) or (mine is not None and its is not None and np.array_equal(mine, its))
+                for mine, its in zip(self.goes_left, other.goes_left, strict=True)
+            )
+        )
+
+
+def _levels(kind: Kind) -> Levels:
+    return getattr(kind, "levels", None)
+
+
+def _number(value: float, difference: float) -> str:
+    """Six digits, or as many as show a difference of this size: years and seconds since 1970 are large and close."""
+    digits, size = 6, math.log10(abs(value)) if value else 0.0
+    if difference > 0:
+        digits = min(17, max(6, math.ceil(size - math.log10(difference)) + 1))
+    if size < 15:
+        digits = max(digits, math.floor(size) + 1)  # no exponent
+    return f"{value:.{digits}g}"
+
+
+def _listed(words: list[str], between: str) -> str:
+    """All words, or the first and how many more."""
+    rest = len(words) - _SHOWN
+    return between.join(words if rest <= 0 else [*words[:_SHOWN], f"{rest:,} more"])

@@ -1,0 +1,354 @@
+"""PCART and FT: the best decision tree, or the best cut table, over the parents; any mix of kinds.
+
+In:  a Dataset, the score pcart or ft, and a Prior on parent sets.
+Out: local scores, scored parent sets, a fitted Partition, or a source that greedy search can ask.
+The tree search is in core/local_tree.cpp, the leaves in core/leaf.hpp. Columns stand in sorted order of names, so that
+nothing depends on the order in the file; continuous children are standardised, continuous parents cut into cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney import _core
+from spinney.catalog import Choice
+from spinney.constraints import Allowed
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError, LimitError
+from spinney.fitted.partition import Partition
+from spinney.kinds import Continuous
+from spinney.machine import available_memory
+from spinney.priors import Prior
+from spinney.progress import Report
+
+Codes = NDArray[np.uint16]
+Floats = NDArray[np.float64]
+
+_MOST_LEVELS = 14  # of a categorical parent: 2^14 level sets, 2.4 million ways to split them
+_LITTLE = 2**28  # bytes that need no asking
+_BYTES_PER_SET = 200
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the core wants it, and what is needed to put it back into the user's units."""
+
+    kind: str
+    levels: int  # or halvings
+    codes: Codes
+    values: Floats | None = None  # standardised, less `centre`
+    centre: float = 0.0
+    shift: float = 0.0
+    scale: float = 1.0
+    cuts: tuple[Floats, ...] = ()  # ft: per cutting its cuts, in the user's units or in level codes
+    cuttings: tuple[tuple[int, Codes], ...] = ()
+
+    def facts(self) -> tuple[Any, ...]:
+        return self.kind, self.levels, self.codes, self.values, self.centre, list(self.cuttings)
+
+
+class Trees:
+    """One data set under pcart or ft."""
+
+    def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
+        if prior.per_parameter != 0:
+            raise ChoiceError(
+                f"the priors ebic and kappa count parameters of tables; score {choice.name} takes the others"
+            )
+        self.data = data
+        self.choice = choice
+        self.names = tuple(sorted(data.names))
+        self._index = {name: i for i, name in enumerate(self.names)}
+        self._binned = choice.name == "ft"
+        self._columns = [self._column(name) for name in self.names]
+        self._facts = [column.facts() for column in self._columns]
+        bins = choice["max_bins"] - 1 if self._binned else 1
+        self._leaf = {option: float(choice[option]) for option in ("alpha", "mu0", "a", "nu", "lam", "kappa")}
+        structure = self._binned or choice["structure_prior"]
+        self._spec = _core.TreeSpec(
+            self._binned,
+            structure_prior=structure,
+            log_cuttings=-math.log(bins),
+            size_prior=list(prior.by_size),
+            **self._leaf,
+        )
+
+    def _column(self, name: str) -> Column:
+        kind = self.data.kinds[name]
+        if isinstance(kind, Continuous):
+            return self._continuous(name, kind)
+        codes = self.data.codes(name).astype(np.uint16)
+        levels = len(self.data.levels(name))
+        if kind.word == "categorical":
+            return Column("categorical", levels, codes, cuttings=((levels, codes),))
+        cuts, cuttings = self._cuttings(codes.astype(np.float64))
+        return Column("ordinal", levels, codes, cuts=cuts, cuttings=cuttings)
+
+    def _continuous(self, name: str, kind: Continuous) -> Column:
+        values = self.data.values(name)
+        halvings = 0 if self._binned else self.choice["max_splits"]
+        shift, scale = _standard(values) if self.data.standardise else (0.0, 1.0)
+        standard = (values - shift) / scale
+        centre = float(standard.mean()) if len(values) else 0.0
+        cuts, cuttings = self._cuttings(values)
+        cells = _cells(values, kind, halvings)
+        return Column("continuous", halvings, cells, standard - centre, centre, shift, scale, cuts, cuttings)
+
+    def _cuttings(self, values: Floats) -> tuple[tuple[Floats, ...], tuple[tuple[int, Codes], ...]]:
+        """All ways to cut at quantiles that differ; equal cuts collapse."""
+        if not self._binned:
+            return (), ()
+        found: dict[bytes, Floats] = {}
+        for bins in range(2, self.choice["max_bins"] + 1):
+            cuts = _quantile_cuts(np.sort(values), bins)
+            found.setdefault(cuts.tobytes(), cuts)
+        cuttings = tuple(
+            (len(c) + 1, np.searchsorted(c, values, side="right").astype(np.uint16)) for c in found.values()
+        )
+        return tuple(found.values()), cuttings
+
+    def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
+        return self._index[child], sorted(self._index[p] for p in parents)
+
+    def local_scores(self, families: Sequence[tuple[str, Sequence[str]]]) -> Floats:
+        for child, parents in families:
+            self._check_size(child, parents)
+        numbered = [self.family(child, parents) for child, parents in families]
+        order = sorted(range(len(numbered)), key=lambda i: numbered[i][0])  # one worker per child
+        scores = np.empty(len(numbered))
+        scores[order] = _core.tree_scores(self._facts, self._spec, [numbered[i] for i in order])
+        return scores
+
+    def parent_sets(
+        self,
+        allowed: Allowed,
+        *,
+        prune: bool,
+        bounds: bool,
+        threads: int,
+        report: Report | None,
+        time_limit: float | None,
+    ) -> dict[str, Any]:
+        self._check_all(allowed)
+        return _core.score_tree_sets(
+            self._facts,
+            self._spec,
+            allowed.numbers(allowed.candidates),
+            allowed.numbers(allowed.required),
+            allowed.limits(),
+            prune,
+            threads,
+            report,
+            time_limit or 0.0,
+        )
+
+    def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
+        for name in self.names:
+            self._check_levels(name)
+        return _core.greedy_trees(self._facts, self._spec, args, report)
+
+    def fit(self, child: str, parents: Sequence[str], score: float) -> Partition:
+        order = tuple(sorted(parents))
+        number, numbers = self.family(child, order)
+        if self._binned:
+            choice = _core.fit_bins(self._facts, self._spec, number, numbers)
+            nodes = _table_nodes([self._columns[v] for v in numbers], choice)
+        else:
+            nodes = [
+                _tree_node(node, [self._threshold(v) for v in numbers])
+                for node in _core.fit_tree(self._facts, self._spec, number, numbers)["nodes"]
+            ]
+        return self._partition(child, order, nodes, score)
+
+    def _threshold(self, number: int) -> Any:
+        """From a cell's number to the user's units."""
+        kind = self.data.kinds[self.names[number]]
+        if not isinstance(kind, Continuous):
+            return None
+        lo, hi, cells = float(kind.lo or 0.0), float(kind.hi or 0.0), 2 ** self._columns[number].levels
+        # The smallest number that the coding puts into the cell: rounding must not move a row to the other side.
+        return lambda cut: _first_of_cell(lo, hi, cells, cut)
+
+    def _partition(self, child: str, parents: tuple[str, ...], nodes: list[_Node], score: float) -> Partition:
+        column = self._columns[self._index[child]]
+        width = 3 if column.kind == "continuous" else column.levels
+        made = Partition(
+            child,
+            parents,
+            self.data.kinds[child],
+            tuple(self.data.kinds[p] for p in parents),
+            np.array([n.feature for n in nodes], np.int32),
+            np.array([n.left for n in nodes], np.int32),
+            np.array([n.right for n in nodes], np.int32),
+            np.array([n.threshold for n in nodes], np.float64),
+            tuple(n.goes_left for n in nodes),
+            np.array([n.leaf for n in nodes], np.int32),
+            np.zeros((sum(n.feature < 0 for n in nodes), width)),
+            shift=column.shift,
+            scale=column.scale,
+            score=score,
+            **self._leaf,
+        )
+        # The sums are those of the rows that the finished tree sends to each leaf.
+        return replace(made, sums=_sums(column, made.leaf_of(self.data), made.sums.shape))
+
+    def _check_levels(self, name: str) -> None:
+        column = self._columns[self._index[name]]
+        if not self._binned and column.kind == "categorical" and column.levels > _MOST_LEVELS:
+            raise LimitError(
+                f"column {name!r} has {column.levels} levels, and trees over it would need all sets of them (at most "
+                f"{_MOST_LEVELS} levels); merge levels, declare an order, forbid it as a parent, or use score ft"
+            )
+
+    def _check_size(self, child: str, parents: Iterable[str]) -> None:
+        for name in parents:
+            self._check_levels(name)
+        need = self._bytes([self._columns[self._index[p]] for p in parents])
+        if need > _LITTLE and need > 0.8 * (there := available_memory()):
+            raise LimitError(
+                f"the trees of {child!r} over {len(list(parents))} parents need {need / 2**30:,.1f} GiB of memory and "
+                f"{there / 2**30:,.1f} GiB are free; name fewer parents, or ones with fewer levels"
+            )
+
+    def _check_all(self, allowed: Allowed) -> None:
+        for child in allowed.names:
+            parents = [p for p in allowed.candidates[child] if allowed.most[child] > 0]
+            largest = sorted(parents, key=lambda p: -self._bytes([self._columns[self._index[p]]]))
+            for name in parents:
+                self._check_levels(name)
+            self._check_size(child, largest[: allowed.most[child]])
+        need, there = allowed.families() * _BYTES_PER_SET, available_memory()
+        if need > _LITTLE and need > 0.8 * there:
+            raise LimitError(
+                f"scoring {allowed.families():,} parent sets needs {need / 2**30:,.1f} GiB of memory and "
+                f"{there / 2**30:,.1f} GiB are free; lower max_parents or give candidates"
+            )
+
+    def _bytes(self, parents: Sequence[Column]) -> float:
+        """What the core's tables for one family take at the most."""
+        if self._binned:
+            return 16.0 * self.data.n_rows * (len(parents) + 1)
+        boxes, vectors = 1.0, 1.0
+        for column in parents:
+            if column.kind == "categorical":
+                boxes *= 2.0**column.levels - 1
+            elif column.kind == "ordinal":
+                boxes *= column.levels * (column.levels + 1) / 2
+            else:
+                vectors *= column.levels + 1
+        cells = vectors * self.data.n_rows / 2 if vectors > 1 else 1.0
+        return boxes * 64 + cells * boxes * 8 + vectors * self.data.n_rows * 4
+
+
+@dataclass
+class _Node:
+    feature: int = -1
+    left: int = -1
+    right: int = -1
+    threshold: float = math.nan
+    goes_left: NDArray[np.bool_] | None = None
+    leaf: int = -1
+
+
+def _tree_node(node: tuple[Any, ...], thresholds: Sequence[Any]) -> _Node:
+    feature, left, right, cut, goes_left, leaf, _ = node
+    if feature < 0:
+        return _Node(leaf=leaf)
+    if thresholds[feature] is not None:
+        return _Node(feature, left, right, threshold=thresholds[feature](cut))
+    return _Node(feature, left, right, goes_left=np.array(goes_left, np.bool_))
+
+
+def _table_nodes(parents: Sequence[Column], choice: Sequence[int]) -> list[_Node]:
+    """A table as a tree: one parent after another, its bins or levels split off one by one."""
+    nodes: list[_Node] = []
+    leaves = 0
+
+    def grow(depth: int) -> int:
+        nonlocal leaves
+        if depth == len(parents):
+            nodes.append(_Node(leaf=leaves))
+            leaves += 1
+            return len(nodes) - 1
+        column = parents[depth]
+        return part(depth, 0, column.levels if column.kind == "categorical" else len(column.cuts[choice[depth]]) + 1)
+
+    def part(depth: int, first: int, end: int) -> int:
+        """The subtree for the bins first..end-1 of this parent."""
+        if end - first == 1:
+            return grow(depth + 1)
+        node, here = _Node(depth), len(nodes)
+        nodes.append(node)
+        column = parents[depth]
+        if column.kind == "continuous":
+            node.threshold = float(column.cuts[choice[depth]][first])
+        else:
+            codes = np.arange(column.levels)
+            bins = (
+                codes
+                if column.kind == "categorical"
+                else np.searchsorted(column.cuts[choice[depth]], codes, side="right")
+            )
+            node.goes_left = bins <= first
+        node.left = grow(depth + 1)
+        node.right = part(depth, first + 1, end)
+        return here
+
+    grow(0)
+    return nodes
+
+
+def _sums(column: Column, leaf: NDArray[Any], shape: tuple[int, ...]) -> Floats:
+    leaves = shape[0]
+    if column.values is None:
+        counted = np.bincount(leaf * column.levels + column.codes, minlength=leaves * column.levels)
+        return counted.reshape(shape).astype(np.float64)
+    standard = column.values + column.centre
+    return np.stack(
+        [np.bincount(leaf, w, minlength=leaves) for w in (np.ones_like(standard), standard, standard**2)], axis=1
+    )
+
+
+def _standard(values: Floats) -> tuple[float, float]:
+    """Mean and population standard deviation; a constant column keeps its scale."""
+    if len(values) == 0 or values.min() == values.max():
+        return (float(values[0]) if len(values) else 0.0), 1.0
+    shift = float(values.mean())
+    scale = float(np.sqrt(np.mean((values - shift) ** 2)))
+    return shift, scale if scale > 0 and math.isfinite(scale) else 1.0
+
+
+def _cells(values: Floats, kind: Continuous, halvings: int) -> Codes:
+    lo, hi = kind.lo, kind.hi
+    if lo is None or hi is None or hi <= lo:
+        return np.zeros(len(values), np.uint16)
+    cells = 2**halvings
+    codes: Codes = np.clip(np.floor((values - lo) / (hi - lo) * cells), 0, cells - 1).astype(np.uint16)
+    return codes
+
+
+def _first_of_cell(lo: float, hi: float, cells: int, cut: int) -> float:
+    """The smallest value whose cell is `cut` or beyond, by the same arithmetic as _cells."""
+    if hi <= lo:
+        return math.nextafter(lo, math.inf)  # nothing lies right of it
+    guess = lo + (hi - lo) * (cut / cells)
+    while math.floor((guess - lo) / (hi - lo) * cells) >= cut:
+        guess = math.nextafter(guess, -math.inf)
+    while math.floor((guess - lo) / (hi - lo) * cells) < cut:
+        guess = math.nextafter(guess, math.inf)
+    return guess
+
+
+def _quantile_cuts(ordered: Floats, bins: int) -> Floats:
+    """Cuts at position N i/bins - 0.5 of the sorted values, linear in between."""
+    if len(ordered) == 0:
+        return np.empty(0)
+    position = np.clip(len(ordered) * np.arange(1, bins) / bins - 0.5, 0, len(ordered) - 1)
+    low = np.floor(position).astype(np.int64)
+    high = np.minimum(low + 1, len(ordered) - 1)
+    return np.unique(ordered[low] + (ordered[high] - ordered[low]) * (position - low))
