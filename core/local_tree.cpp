@@ -14,6 +14,8 @@
 #include <bit>
 #include <cstring>
 #include <map>
+#include <stdexcept>
+#include <tuple>
 #include <unordered_map>
 
 #include "data.hpp"
@@ -104,6 +106,9 @@ struct Shape {
     }
 };
 
+constexpr std::size_t most_continuous = 5;               // besides the last one: more depth vectors than that are out of reach
+constexpr std::uint32_t none = ~std::uint32_t{0};
+
 template <class Leaf>
 class Search final : public TreeScorer {
     using Number = typename Leaf::Number;
@@ -129,7 +134,7 @@ public:
         std::vector<std::pair<std::uint32_t, std::uint32_t>> whole{{0, static_cast<std::uint32_t>(rows_)}};
         all_rows();
         refine(0, everything_, whole, 0);
-        return value_at(0, rows_ ? 0 : -1)[shape_->root];
+        return value_of(0, shape_->root, everything_, 0);
     }
 
     Tree fit(std::span<const TreeColumn> parents, double price) override {
@@ -189,7 +194,12 @@ private:
             weight_.push_back(vectors_);
             vectors_ *= parents_[i].levels + 1;
         }
-        if (!continuous_.empty() && group_.size() < vectors_) group_.resize(vectors_, std::vector<std::int32_t>(rows_, -1));
+        if (!continuous_.empty() && shape_->size == 1) {
+            if (continuous_.size() > most_continuous + 1) throw std::length_error("more continuous parents than trees can have");
+            if (kept_size_ < vectors_ * rows_) kept_.reset(new double[kept_size_ = vectors_ * rows_]);   // written before it is read
+            lone_value_.resize(rows_);
+            for (std::size_t row = 0; row < rows_; ++row) lone_value_[row] = price_ + alone_[row];
+        } else if (!continuous_.empty() && group_.size() < vectors_) group_.resize(vectors_, std::vector<std::int32_t>(rows_, -1));
         // Block numbers go on from parent set to parent set: what the last one left behind lies below first_.
         first_ = next_;
         if (first_ > (1 << 30)) {
@@ -217,6 +227,15 @@ private:
             sort_by(codes, 1u << parent.levels, rows.data() + start, end - begin);
             own.push_back({start, static_cast<std::uint32_t>(rows.size())});
         }
+        if (shape_->size == 1 && level + 1 == continuous_.size()) {
+            for (std::size_t k = 0; k < level; ++k) {
+                const TreeColumn& other = parents_[continuous_[k]];
+                codes_[k] = other.codes;
+                shift_[k] = other.levels - depth_[k] - 1;      // of the bit that tells its halves; -1: none are left
+            }
+            for (auto [begin, end] : own) merge_cells({rows.data() + begin, end - begin}, vector);
+            return;
+        }
         for (int depth = parent.levels; depth >= 0; --depth) {
             const int shift = parent.levels - depth;
             runs.clear();
@@ -233,6 +252,102 @@ private:
                 for (auto [begin, end] : runs) make_block({rows.data() + begin, end - begin}, &group_[here], here);
             }
         }
+    }
+    // Without discrete parents a block is one number, and along the last parent coarse cells are made from fine ones,
+    // neighbours in its order: their sums add up, and so does what is known of their halves along the other parents,
+    // how many rows each has and which is the first. A cell's value is kept under its first row, so a half's value is
+    // one look away.
+    struct Merged {
+        std::uint32_t code, rows, first;
+        double leaf, value;
+        struct Half { std::uint32_t rows, first; } half[most_continuous][2];
+    };
+    void merge_cells(std::span<const std::uint32_t> rows, std::size_t vector) {
+        const std::size_t others = continuous_.size() - 1;
+        const TreeColumn& last = parents_[continuous_[others]];
+        if (cells_.size() < rows.size()) {               // cells stay where they are made; `live_` lists those that are left
+            cells_.resize(rows.size());
+            cell_sums_.resize(rows.size() * width_);
+            live_.resize(rows.size());
+        }
+        std::size_t live = 0;
+        for (std::size_t i = 0, j; i < rows.size(); i = j, ++live) {
+            Merged& cell = cells_[live];
+            Number* sums = cell_sums_.data() + live * width_;
+            live_[live] = static_cast<std::uint32_t>(live);
+            cell.code = last.codes[rows[i]];
+            cell.first = none;
+            for (std::size_t k = 0; k < others; ++k) cell.half[k][0] = cell.half[k][1] = {0, none};
+            std::fill_n(sums, width_, Number{0});
+            for (j = i; j < rows.size() && last.codes[rows[j]] == cell.code; ++j) {
+                const std::uint32_t row = rows[j];
+                leaf_.add_row(value(row), sums, 1);
+                cell.first = std::min(cell.first, row);
+                for (std::size_t k = 0; k < others; ++k) {
+                    if (shift_[k] < 0) continue;
+                    auto& half = cell.half[k][codes_[k][row] >> shift_[k] & 1];
+                    ++half.rows;
+                    half.first = std::min(half.first, row);
+                }
+            }
+            cell.rows = static_cast<std::uint32_t>(j - i);
+            if (cell.rows == 1) {
+                cell.leaf = alone_[cell.first];
+            } else {
+                leaf_.scores(sums, 1, 1, &cell.leaf);
+            }
+            settle(cell, -INFINITY, vector + last.levels * weight_[others]);
+        }
+        for (int depth = last.levels - 1; depth >= 0; --depth) {
+            const std::size_t here = vector + depth * weight_[others];
+            std::size_t made = 0;
+            for (std::size_t i = 0; i < live; ++made) {
+                const std::uint32_t own = live_[made] = live_[i];
+                Merged& cell = cells_[own];
+                double parted = cell.value + price_;     // the other half is empty
+                cell.code >>= 1;
+                if (++i < live && cells_[live_[i]].code >> 1 == cell.code) {
+                    const Merged& right = cells_[live_[i]];
+                    const Number* more = cell_sums_.data() + live_[i] * width_;
+                    Number* sums = cell_sums_.data() + own * width_;
+                    parted = cell.value + right.value;
+                    cell.rows += right.rows;
+                    cell.first = std::min(cell.first, right.first);
+                    for (std::size_t k = 0; k < others; ++k)
+                        for (int side : {0, 1}) {
+                            cell.half[k][side].rows += right.half[k][side].rows;
+                            cell.half[k][side].first = std::min(cell.half[k][side].first, right.half[k][side].first);
+                        }
+                    for (int k = 0; k < width_; ++k) sums[k] += more[k];
+                    leaf_.scores(sums, 1, 1, &cell.leaf);
+                    ++i;
+                }
+                if (cell.rows > 1) settle(cell, parted, here);
+            }
+            live = made;
+        }
+    }
+    void settle(Merged& cell, double parted, std::size_t vector) {
+        cell.value = cell.leaf + price_;
+        if (cell.rows < 2) return;
+        cell.value = std::max(cell.value, parted);
+        for (std::size_t k = 0; k + 1 < continuous_.size(); ++k) {
+            if (shift_[k] < 0) continue;
+            const double* below = kept_.get() + (vector + weight_[k]) * rows_;
+            auto of = [&](const typename Merged::Half& half) {
+                const double* at = half.rows == 0 ? &price_ : half.rows == 1 ? &lone_value_[half.first] : below + half.first;
+                return *at;
+            };
+            cell.value = std::max(cell.value, of(cell.half[k][0]) + of(cell.half[k][1]));
+        }
+        kept_[vector * rows_ + cell.first] = cell.value;
+    }
+    // The value of one box of the cell that these rows are, at a depth vector.
+    double value_of(std::size_t vector, std::size_t box, const std::vector<std::uint32_t>& rows, int side) {
+        if (rows.empty()) return price_;
+        if (shape_->size > 1) return value_at(vector, rows[0], side)[box];
+        if (rows.size() == 1) return lone_value_[rows[0]];
+        return kept_[vector * rows_ + *std::min_element(rows.begin(), rows.end())];
     }
     void sort_by(const std::uint16_t* codes, std::size_t cells, std::uint32_t* rows, std::size_t n) {
         if (n < 32) {
@@ -260,10 +375,6 @@ private:
             for (std::uint32_t row : rows) (*group)[row] = next_;
         ++next_;
         if (rows.size() == 2 && !continuous_.empty()) return make_pair_block(rows[0], rows[1], at);
-        if (size == 1 && !continuous_.empty()) {
-            pool_[at] = make_cell(rows, vector, at);
-            return;
-        }
         sums_.assign(size * width_, Number{0});
         for (std::uint32_t row : rows) leaf_.add_row(value(row), sums_.data() + corner_[row], size);
         add_up(sums_.data(), width_);
@@ -284,12 +395,11 @@ private:
     // Two rows: one leaf, or as few splits as part them, each but the last with an empty side.
     void make_pair_block(std::uint32_t a, std::uint32_t b, std::size_t at) {
         const std::size_t size = shape_->size;
-        Number* own = room_for_sums(at);
-        std::fill_n(own, width_, Number{0});
-        leaf_.add_row(value(a), own, 1);
-        leaf_.add_row(value(b), own, 1);
+        sums_.assign(width_, Number{0});
+        leaf_.add_row(value(a), sums_.data(), 1);
+        leaf_.add_row(value(b), sums_.data(), 1);
         double together = 0;
-        leaf_.scores(own, 1, 1, &together);
+        leaf_.scores(sums_.data(), 1, 1, &together);
         constexpr int never = 1 << 20;
         int splits = corner_[a] != corner_[b] ? 1 : never;
         for (std::size_t j = 0; j < continuous_.size(); ++j) {
@@ -300,60 +410,10 @@ private:
         double both = together + price_;
         if (splits < never) both = std::max(both, (1 + splits) * price_ + alone_[a] + alone_[b]);
         double* values = pool_.data() + at;
-        if (size == 1) {
-            values[0] = both;
-            return;
-        }
         const double *with_a = held_by(corner_[a]), *with_b = held_by(corner_[b]), x = alone_[a], y = alone_[b];
         const double correction = both - price_ - x - y;
         for (std::size_t i = 0; i < size; ++i)
             values[i] = price_ + with_a[i] * x + with_b[i] * y + with_a[i] * with_b[i] * correction;
-    }
-    Number* room_for_sums(std::size_t at) {
-        if (shape_->size > 1) {
-            pair_.resize(width_);
-            return pair_.data();
-        }
-        cell_sums_.resize((at + 1) * width_);
-        return cell_sums_.data() + at * width_;
-    }
-
-    // The block of a family without discrete parents: one box. Its sums are those of its halves.
-    double make_cell(std::span<const std::uint32_t> rows, std::size_t vector, std::size_t at) {
-        Number* own = room_for_sums(at);
-        std::fill_n(own, width_, Number{0});
-        double parted = -INFINITY;
-        bool summed = false;
-        for (std::size_t j = 0; j < continuous_.size(); ++j) {
-            if (depth_[j] == parents_[continuous_[j]].levels) continue;
-            auto [left, right] = halves(rows, j, depth_[j]);
-            const auto& below = group_[vector + weight_[j]];
-            if (!summed) {
-                add_sums(below, left, own);
-                add_sums(below, right, own);
-                summed = true;
-            }
-            parted = std::max(parted, cell_value(below, left) + cell_value(below, right));
-        }
-        if (!summed)
-            for (std::uint32_t row : rows) leaf_.add_row(value(row), own, 1);
-        double whole = 0;
-        leaf_.scores(own, 1, 1, &whole);
-        return std::max(whole + price_, parted);
-    }
-    void add_sums(const std::vector<std::int32_t>& group, std::int64_t row, Number* own) const {
-        if (row < 0) return;
-        if (std::int32_t block = group[row]; block >= first_) {
-            const Number* theirs = cell_sums_.data() + static_cast<std::size_t>(block - first_) * width_;
-            for (int k = 0; k < width_; ++k) own[k] += theirs[k];
-        } else {
-            leaf_.add_row(value(row), own, 1);
-        }
-    }
-    double cell_value(const std::vector<std::int32_t>& group, std::int64_t row) const {
-        if (row < 0) return price_;
-        std::int32_t block = group[row];
-        return block >= first_ ? pool_[block - first_] : price_ + alone_[row];
     }
     // A row of each half of the cell along continuous parent j; -1 where there is none.
     std::pair<std::int64_t, std::int64_t> halves(std::span<const std::uint32_t> rows, std::size_t j, int depth) const {
@@ -373,14 +433,11 @@ private:
         if (row < 0) return empty_.data();
         std::int32_t block = group_[vector][row];
         if (block >= first_) return pool_.data() + (block - first_) * shape_->size;
-        lone_[side].assign(shape_->size, price_);
-        if (shape_->size == 1) {
-            lone_[side][0] += alone_[row];
-            return lone_[side].data();
-        }
-        const double* holds = held_by(corner_[row]);
-        for (std::size_t i = 0; i < shape_->size; ++i) lone_[side][i] += holds[i] * alone_[row];
-        return lone_[side].data();
+        lone_[side].resize(shape_->size);
+        const double *holds = held_by(corner_[row]), own = alone_[row];
+        double* values = lone_[side].data();
+        for (std::size_t i = 0; i < shape_->size; ++i) values[i] = price_ + holds[i] * own;
+        return values;
     }
     // 1 for every box that holds this corner, else 0; made once per corner.
     const double* held_by(std::uint32_t corner) {
@@ -474,10 +531,9 @@ private:
             for (std::size_t p = 0, j = 0; p < parents_.size(); ++p) {
                 if (parents_[p].kind == VariableKind::continuous) {
                     if (depth[j] < parents_[p].levels) {
-                        auto [a, b] = halves(rows, j, depth[j]);
-                        double sum = value_at(vector + weight_[j], a, 0)[box];
-                        sum += value_at(vector + weight_[j], b, 1)[box];
-                        offer(static_cast<int>(p), split, sum);
+                        auto [left, right] = parted(rows, parents_[p], depth[j]);
+                        offer(static_cast<int>(p), split,
+                              value_of(vector + weight_[j], box, left, 0) + value_of(vector + weight_[j], box, right, 1));
                     }
                     ++j;
                     continue;
@@ -502,6 +558,13 @@ private:
         branch(tree, number, parent, split, depth, box, rows);
         return number;
     }
+    static std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> parted(const std::vector<std::uint32_t>& rows,
+                                                                                    const TreeColumn& column, int depth) {
+        std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>> halves;
+        for (std::uint32_t row : rows)
+            (column.codes[row] >> (column.levels - depth - 1) & 1 ? halves.second : halves.first).push_back(row);
+        return halves;
+    }
     void branch(Tree& tree, int number, int parent, Split split, std::vector<int> depth, std::uint32_t box,
                 const std::vector<std::uint32_t>& rows) {
         const TreeColumn& column = parents_[parent];
@@ -510,7 +573,7 @@ private:
         if (column.kind == VariableKind::continuous) {
             std::size_t j = std::find(continuous_.begin(), continuous_.end(), parent) - continuous_.begin();
             const int shift = column.levels - depth[j] - 1;
-            for (std::uint32_t row : rows) (column.codes[row] >> shift & 1 ? right : left).push_back(row);
+            std::tie(left, right) = parted(rows, column, depth[j]);
             const std::uint32_t any = rows[0];
             tree.nodes[number].cut = ((column.codes[any] >> (shift + 1)) * 2 + 1) << shift;
             ++depth[j];
@@ -549,7 +612,14 @@ private:
     std::vector<std::uint32_t> corner_, everything_, starts_, sorted_;
     std::vector<double> pool_, empty_, lone_[2], scratch_;
     std::unordered_map<std::uint32_t, std::vector<double>> holds_;
-    std::vector<Number> sums_, cell_sums_, pair_;        // cell_sums_: of every block, in families without discrete parents
+    std::vector<Number> sums_, cell_sums_;
+    std::vector<Merged> cells_;
+    std::vector<std::uint32_t> live_;
+    const std::uint16_t* codes_[most_continuous] = {};
+    int shift_[most_continuous] = {};
+    std::unique_ptr<double[]> kept_;                     // [depth vector][first row of the cell], without discrete parents
+    std::size_t kept_size_ = 0;
+    std::vector<double> lone_value_;
 };
 
 }  // namespace
