@@ -262,7 +262,31 @@ private:
         double leaf, value;
         struct Half { std::uint32_t rows, first; } half[most_continuous][2];
     };
+    // Two rows: as in make_pair_block, at every depth of the last parent that has them in one cell.
+    void keep_pair(std::uint32_t a, std::uint32_t b, std::size_t vector) {
+        const std::size_t others = continuous_.size() - 1;
+        const TreeColumn& last = parents_[continuous_[others]];
+        constexpr int never = 1 << 20;
+        int splits = never;
+        for (std::size_t k = 0; k < others; ++k)
+            if (unsigned differ = codes_[k][a] ^ codes_[k][b])
+                splits = std::min(splits, shift_[k] + 2 - static_cast<int>(std::bit_width(differ)));
+        const unsigned differ = last.codes[a] ^ last.codes[b];
+        const int together_to = last.levels - static_cast<int>(std::bit_width(differ));
+        sums_.assign(width_, Number{0});
+        leaf_.add_row(value(a), sums_.data(), 1);
+        leaf_.add_row(value(b), sums_.data(), 1);
+        double together = 0;
+        leaf_.scores(sums_.data(), 1, 1, &together);
+        const double apart = price_ + alone_[a] + alone_[b], whole = together + price_;
+        double* kept = kept_.get() + vector * rows_ + std::min(a, b);
+        for (int depth = together_to; depth >= 0; --depth) {
+            const int fewest = differ ? std::min(splits, together_to - depth + 1) : splits;
+            kept[depth * weight_[others] * rows_] = fewest < never ? std::max(whole, apart + fewest * price_) : whole;
+        }
+    }
     void merge_cells(std::span<const std::uint32_t> rows, std::size_t vector) {
+        if (rows.size() == 2) return keep_pair(rows[0], rows[1], vector);
         const std::size_t others = continuous_.size() - 1;
         const TreeColumn& last = parents_[continuous_[others]];
         if (cells_.size() < rows.size()) {               // cells stay where they are made; `live_` lists those that are left

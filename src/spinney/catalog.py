@@ -268,7 +268,7 @@ _PRIORS = (
 _GREEDY = (
     Option(
         "restarts",
-        20,
+        16,
         "shakes in a row without a better DAG before the search ends; 0 is one plain climb",
         kind="integer",
         low=0,
