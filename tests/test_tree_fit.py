@@ -96,3 +96,12 @@ def test_a_column_with_too_many_levels_for_trees():
 def test_priors_that_count_parameters_are_refused(prior):
     with pytest.raises(sp.ChoiceError, match="count parameters"):
         sp.local_score(mixed(20, 0), "y", ["x"], score="pcart", prior=prior)
+
+
+def test_too_many_continuous_parents_for_trees():
+    rng = np.random.default_rng(0)
+    data = sp.Dataset.from_frame({f"v{i}": rng.normal(size=8) for i in range(9)})
+    with pytest.raises(sp.LimitError, match="continuous parents"):
+        sp.local_score(data, "v0", data.names[1:], score="pcart(max_splits=1)")
+    with pytest.raises(sp.LimitError, match="continuous parents"):
+        sp.score_parent_sets(data, score="pcart(max_splits=1)", max_parents=8)

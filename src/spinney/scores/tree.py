@@ -30,6 +30,7 @@ Codes = NDArray[np.uint16]
 Floats = NDArray[np.float64]
 
 _MOST_LEVELS = 14  # of a categorical parent: 2^14 level sets, 2.4 million ways to split them
+_MOST_CONTINUOUS = 6  # as in core/local_tree.cpp
 _LITTLE = 2**28  # bytes that need no asking
 _BYTES_PER_SET = 200
 
@@ -208,7 +209,13 @@ class Trees:
     def _check_size(self, child: str, parents: Iterable[str]) -> None:
         for name in parents:
             self._check_levels(name)
-        need = self._bytes([self._columns[self._index[p]] for p in parents])
+        columns = [self._columns[self._index[p]] for p in parents]
+        if not self._binned and sum(column.kind == "continuous" for column in columns) > _MOST_CONTINUOUS:
+            raise LimitError(
+                f"trees of {child!r} over more than {_MOST_CONTINUOUS} continuous parents cannot be had; name fewer "
+                f"ones, lower max_parents, or use score ft"
+            )
+        need = self._bytes(columns)
         if need > _LITTLE and need > 0.8 * (there := available_memory()):
             raise LimitError(
                 f"the trees of {child!r} over {len(list(parents))} parents need {need / 2**30:,.1f} GiB of memory and "
