@@ -44,9 +44,6 @@ from slow.trees import (
 )
 from spinney.errors import SpinneyError
 
-if not hasattr(sp, "PCART"):
-    pytest.skip("the score pcart is not there yet; these tests wait for it", allow_module_level=True)
-
 NEAR = {"rel": 1e-10, "abs": 1e-10}
 KINDS = (CATEGORICAL, ORDINAL, CONTINUOUS)
 MIXES = [mix for size in range(4) for mix in combinations_with_replacement(KINDS, size)]
