@@ -12,10 +12,13 @@
 #include <future>
 #include <stdexcept>
 
+#include "clusters.hpp"
 #include "family_sets.hpp"
 #include "parent_sets.hpp"
+#include "part.hpp"
 #include "search_dp.hpp"
 #include "search_greedy.hpp"
+#include "separate.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -27,6 +30,7 @@ using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 using Ints = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
 using DoublesIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using IntsIn = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using BoolsIn = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ColumnIn = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Lists = std::vector<std::vector<int>>;
 using SetsOut = std::vector<std::tuple<Doubles, Ints, Ints>>;
@@ -260,6 +264,32 @@ nb::dict to_dict(Tree&& tree) {
     return out;
 }
 
+std::vector<Cluster> to_clusters(const Part& part, const Lists& members, const std::vector<double>& weights) {
+    must(members.size() == weights.size(), "a weight per cluster");
+    std::vector<Cluster> clusters;
+    for (std::size_t c = 0; c < members.size(); ++c) {
+        must(!members[c].empty() && weights[c] >= 0, "clusters with members, weights of at least 0");
+        for (int v : members[c]) must(v >= 0 && v < part.families.variables, "clusters of the part's variables");
+        clusters.push_back({members[c], weights[c]});
+    }
+    return clusters;
+}
+
+SetsOut to_arrays(const ListedSets& sets) {
+    SetsOut out;
+    for (auto& own : sets) {
+        std::vector<double> scores;
+        std::vector<std::int32_t> sizes, parents;
+        for (const ListedSet& set : own) {
+            scores.push_back(set.score);
+            sizes.push_back(static_cast<std::int32_t>(set.parents.size()));
+            parents.insert(parents.end(), set.parents.begin(), set.parents.end());
+        }
+        out.emplace_back(to_numpy<Doubles>(std::move(scores)), to_numpy<Ints>(std::move(sizes)), to_numpy<Ints>(std::move(parents)));
+    }
+    return out;
+}
+
 nb::dict to_dict(GreedyResult&& result, const Ending& ending) {
     nb::dict out;
     out["parents"] = nb::cast(result.parents);
@@ -482,4 +512,67 @@ NB_MODULE(_core, m) {
             return out;
         },
         "sets"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+
+    nb::class_<Part>(m, "Part")
+        .def("__init__", [](Part* self, const SetsIn& arrays) { new (self) Part(whole(read_sets(arrays))); }, "sets"_a)
+        .def_ro("variables", &Part::variables)
+        .def_ro("origin", &Part::origin)
+        .def("__len__", [](const Part& part) { return part.families.size(); })
+        .def_prop_ro("first", [](const Part& part) { return to_numpy<Ints>(std::vector<std::int32_t>(part.families.first)); }, nb::rv_policy::move)
+        .def_prop_ro("child", [](const Part& part) { return to_numpy<Ints>(std::vector<std::int32_t>(part.families.child)); }, nb::rv_policy::move)
+        .def_prop_ro("cost", [](const Part& part) { return to_numpy<Doubles>(std::vector<double>(part.families.cost)); }, nb::rv_policy::move)
+        .def_prop_ro("arrays", [](const Part& part) { return to_arrays(part.sets); }, nb::rv_policy::move)
+        .def("split",
+             [](const Part& part, BoolsIn keep) {
+                 must(static_cast<int>(keep.size()) == part.families.size(), "a word per family");
+                 return split(part, {reinterpret_cast<const char*>(keep.data()), keep.size()});
+             },
+             "keep"_a)
+        .def("ascend",
+             [](const Part& part, double enough, double time_limit) {
+                 Control control;
+                 Ending ending;
+                 auto clusters = run(control, nb::none(), ending, time_limit, [&] { return ascend(part.families, enough, control); });
+                 Priced priced = price(part.families, clusters);
+                 Lists members;
+                 std::vector<double> weights;
+                 for (Cluster& cluster : clusters) {
+                     members.push_back(std::move(cluster.members));
+                     weights.push_back(cluster.weight);
+                 }
+                 nb::dict out;
+                 out["bound"] = priced.bound;
+                 out["reduced"] = to_numpy<Doubles>(std::move(priced.reduced));
+                 out["clusters"] = nb::cast(members);
+                 out["weights"] = to_numpy<Doubles>(std::move(weights));
+                 note(out, ending);
+                 return out;
+             },
+             "enough"_a, "time_limit"_a)
+        .def("price",
+             [](const Part& part, const Lists& clusters, const std::vector<double>& weights) {
+                 Priced priced = price(part.families, to_clusters(part, clusters, weights));
+                 return std::pair(priced.bound, to_numpy<Doubles>(std::move(priced.reduced)));
+             },
+             "clusters"_a, "weights"_a)
+        .def("violated",
+             [](const Part& part, DoublesIn x, double by, int most) {
+                 must(static_cast<int>(x.size()) == part.families.size(), "a share per family");
+                 return violated(part.families, {x.data(), x.size()}, by, most);
+             },
+             "x"_a, "by"_a, "most"_a)
+        .def("serving",
+             [](const Part& part, const Lists& clusters) {
+                 std::vector<Ints> out;
+                 for (const Cluster& cluster : to_clusters(part, clusters, std::vector<double>(clusters.size())))
+                     out.push_back(to_numpy<Ints>(serving(part.families, cluster.members)));
+                 return out;
+             },
+             "clusters"_a)
+        .def("along",
+             [](const Part& part, const std::vector<int>& order) {
+                 must(static_cast<int>(order.size()) == part.families.variables, "an order of all variables");
+                 return along(part.families, order);
+             },
+             "order"_a);
 }

@@ -1,0 +1,39 @@
+// Listed parent sets laid out flat, and what can be said of them without bounds: which sets another one dominates, which
+// variables can lie on a common cycle.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "local_scores.hpp"
+
+namespace spinney {
+
+// Families in the order of their children. A cost is the loss against the child's best listed set, so it is never
+// negative, and its digits are those of the differences, however large the scores.
+struct Families {
+    int variables = 0;
+    std::vector<int> first;                              // child -> its first family; one more at the end
+    std::vector<int> child;                              // family -> child
+    std::vector<double> cost;
+    std::vector<int> at;                                 // family -> its first parent; one more at the end
+    std::vector<int> members;                            // parents, one family after another
+
+    int size() const { return static_cast<int>(child.size()); }
+    std::span<const int> parents(int family) const {
+        return {members.data() + at[family], static_cast<std::size_t>(at[family + 1] - at[family])};
+    }
+};
+
+Families flat(const ListedSets& sets);
+
+// Per child the places of the sets that no listed subset equals or beats. REQUIRES: best first; among equals the smaller first.
+std::vector<std::vector<int>> undominated(const ListedSets& sets);
+
+// Strongly connected components of child -> parent over all listed sets: parents' components come first, members sorted.
+std::vector<std::vector<int>> components(const std::vector<std::vector<int>>& graph);
+
+// The best family of every child whose parents come before it; -1 where there is none.
+std::vector<int> along(const Families& families, const std::vector<int>& order);
+
+}  // namespace spinney

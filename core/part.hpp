@@ -1,0 +1,21 @@
+// A part of a search over listed sets: variables that may lie on common cycles, with what is left of their lists.
+#pragma once
+
+#include "families.hpp"
+
+namespace spinney {
+
+struct Part {
+    std::vector<int> variables;                          // local number -> the whole problem's
+    ListedSets sets;                                     // local numbers; parents outside the part are gone: they are always there
+    std::vector<std::vector<int>> origin;                // per variable: the places of its sets in the whole problem's list
+    Families families;
+};
+
+Part whole(ListedSets sets);
+
+// The strongly connected parts of what `keep` (per family) leaves, dominated sets dropped, parents' parts first. A DAG of the whole is one DAG
+// of every part, and their scores add up.
+std::vector<Part> split(const Part& part, std::span<const char> keep);
+
+}  // namespace spinney
