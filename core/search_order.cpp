@@ -1,0 +1,530 @@
+// After Lee and van Beek (2017): orders, neighbours by insertion, shakes. What makes it quick:
+//
+// Taking v out of the order leaves every other variable's predecessors fixed, so a place for v is worth v's own best set
+// there plus, over the children that come later, what v adds to each. These gains are remembered by (child, v) until the child's
+// predecessors change. Walking from v's place to the left only takes predecessors away, to the right only brings some, and both walks
+// end as soon as what is left to win cannot pay. Variables that share no set with v are not looked at.
+//
+// After a move only the variables around it can have a better place; they wait in a queue. So a shake and its
+// climb cost what its surroundings cost, not n, and a shake that ends worse is undone step by step.
+#include "search_order.hpp"
+
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <mutex>
+#include <numeric>
+
+namespace spinney {
+namespace {
+
+constexpr double worst = -std::numeric_limits<double>::infinity();
+
+std::uint64_t bit(int i) { return std::uint64_t{1} << (i & 63); }
+
+}  // namespace
+
+OrderTables::OrderTables(const ListedSets& sets) : sets_(sets), children_(sets.size()) {
+    const int n = static_cast<int>(sets.size());
+    std::mt19937_64 fixed(1);                            // for hashing; not the user's randomness
+    double scale = 1, range = 1;
+    for (int v = 0; v < n; ++v) {
+        if (sets[v].empty()) continue;
+        scale += std::abs(sets[v].front().score);
+        range += sets[v].front().score - sets[v].back().score;
+    }
+    slack_ = 1e-11 * scale;
+    for (int v = 0; v < n; ++v) {
+        Child& child = children_[v];
+        for (const ListedSet& set : sets[v]) child.candidates.insert(child.candidates.end(), set.parents.begin(), set.parents.end());
+        std::sort(child.candidates.begin(), child.candidates.end());
+        child.candidates.erase(std::unique(child.candidates.begin(), child.candidates.end()), child.candidates.end());
+        const int candidates = static_cast<int>(child.candidates.size());
+        child.words = std::max(1, (candidates + 63) / 64);
+        child.first_gain = pairs_;
+        pairs_ += candidates;
+        for (int i = 0; i < candidates; ++i) child.names.push_back(fixed());
+
+        // A set that scores no better than one within it is never the best. Looking at the first ones only keeps long lists cheap.
+        constexpr std::size_t most_compared = 4096;
+        std::vector<std::uint64_t> mask(child.words);
+        for (const ListedSet& set : sets[v]) {
+            std::fill(mask.begin(), mask.end(), 0);
+            for (int p : set.parents) {
+                auto i = std::lower_bound(child.candidates.begin(), child.candidates.end(), p) - child.candidates.begin();
+                mask[i / 64] |= bit(static_cast<int>(i));
+            }
+            bool needless = false;
+            for (std::size_t k = 0; k < std::min(child.scores.size(), most_compared) && !needless; ++k) {
+                std::uint64_t outside = 0;
+                for (int w = 0; w < child.words; ++w) outside |= child.masks[k * child.words + w] & ~mask[w];
+                needless = !outside;
+            }
+            if (needless) continue;
+            child.masks.insert(child.masks.end(), mask.begin(), mask.end());
+            child.scores.push_back(set.score);
+        }
+        child.holding_from.push_back(0);
+        for (int i = 0; i < candidates; ++i) {
+            for (std::size_t k = 0; k < child.scores.size(); ++k)
+                if (child.masks[k * child.words + i / 64] & bit(i)) child.holding.push_back(static_cast<int>(k));
+            child.holding_from.push_back(static_cast<int>(child.holding.size()));
+        }
+        // No listed set is worse than all sets of all variables can make good.
+        child.masks.insert(child.masks.end(), child.words, 0);
+        child.scores.push_back((sets[v].empty() ? 0 : sets[v].back().score) - 2 * range);
+    }
+    for (int v = 0; v < n; ++v)
+        for (std::size_t i = 0; i < children_[v].candidates.size(); ++i) {
+            const int u = children_[v].candidates[i];
+            auto relate = [](Child& one, int other) -> Relation& {
+                auto place = std::find_if(one.relations.begin(), one.relations.end(), [&](auto& r) { return r.other == other; });
+                if (place == one.relations.end()) place = one.relations.insert(place, Relation{other});
+                return *place;
+            };
+            relate(children_[v], u).as_parent = static_cast<int>(i);
+            relate(children_[u], v).as_child = static_cast<int>(i);
+        }
+}
+
+OrderSearch::OrderSearch(const OrderTables& tables, std::uint64_t seed)
+    : tables_(tables), n_(tables.variables()), order_(n_), position_(n_), set_(n_), hash_(n_),
+      gains_(tables.pairs_, {0, 0.0}), queue_(n_), queued_(n_), marks_((n_ + 63) / 64 + 1), relation_at_(n_),
+      best_score_(worst), random_(seed) {
+    std::size_t words = 0, most = 0;
+    for (const Child& child : tables.children_) {
+        before_from_.push_back(words);
+        words += child.words;
+        most = std::max<std::size_t>(most, child.words);
+    }
+    before_.resize(words);
+    scratch_.resize(most);
+    std::iota(order_.begin(), order_.end(), 0);
+    start_at_random();
+}
+
+void OrderSearch::start_at_random() {
+    for (int i = n_ - 1; i > 0; --i) std::swap(order_[i], order_[chance(i + 1)]);
+    settle();
+}
+
+void OrderSearch::start_from_order(const std::vector<int>& order) {
+    order_ = order;
+    settle();
+}
+
+void OrderSearch::start_from_parents(const std::vector<std::vector<int>>& parents) {
+    std::vector<int> missing(n_);
+    std::vector<std::vector<int>> children(n_);
+    order_.clear();
+    for (int v = 0; v < n_; ++v) {
+        for (int p : parents[v]) children[p].push_back(v);
+        if (!(missing[v] = static_cast<int>(parents[v].size()))) order_.push_back(v);
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i)
+        for (int c : children[order_[i]])
+            if (!--missing[c]) order_.push_back(c);
+    settle();
+}
+
+void OrderSearch::start_from_weights(const std::vector<std::vector<double>>& weights) {
+    std::vector<double> expected(n_);
+    std::fill(before_.begin(), before_.end(), 0);
+    for (int v = 0; v < n_; ++v) {
+        double sum = 0, mass = 0;
+        for (std::size_t k = 0; k < weights[v].size(); ++k) {
+            sum += weights[v][k] * tables_.sets_[v][k].score;
+            mass += weights[v][k];
+        }
+        const Child& child = tables_.children_[v];
+        expected[v] = mass > 0 ? sum / mass : child.scores.front();
+        set_[v] = next_within(child, &before_[before_from_[v]], 0);
+    }
+    order_.clear();
+    std::vector<char> placed(n_);
+    for (int place = 0; place < n_; ++place) {
+        int next = -1;
+        double least = 0;
+        for (int v = 0; v < n_; ++v) {
+            if (placed[v]) continue;
+            double loss = expected[v] - tables_.children_[v].scores[set_[v]];
+            if (next < 0 || loss < least - tables_.slack_) next = v, least = loss;
+        }
+        placed[next] = true;
+        order_.push_back(next);
+        for (const auto& r : tables_.children_[next].relations) {
+            if (r.as_child < 0 || placed[r.other]) continue;
+            const Child& child = tables_.children_[r.other];
+            std::uint64_t* before = &before_[before_from_[r.other]];
+            set_[r.other] = best_with(child, before, r.as_child, set_[r.other]);
+            before[r.as_child / 64] |= bit(r.as_child);
+        }
+    }
+    settle();
+}
+
+// All that follows from order_.
+void OrderSearch::settle() {
+    for (int i = 0; i < n_; ++i) position_[order_[i]] = i;
+    std::fill(before_.begin(), before_.end(), 0);
+    score_ = 0;
+    for (int v = 0; v < n_; ++v) {
+        const Child& child = tables_.children_[v];
+        std::uint64_t* before = &before_[before_from_[v]];
+        hash_[v] = 1;                                    // an untouched memory of gains has 0
+        for (std::size_t i = 0; i < child.candidates.size(); ++i)
+            if (position_[child.candidates[i]] < position_[v]) {
+                before[i / 64] |= bit(static_cast<int>(i));
+                hash_[v] ^= child.names[i];
+            }
+        set_[v] = next_within(child, before, 0);
+        score_ += child.scores[set_[v]];
+    }
+    head_ = waiting_ = 0;
+    std::fill(queued_.begin(), queued_.end(), 0);
+    for (int v : order_) wake(v);
+    steps_.clear();
+    changes_.clear();
+    accepted_ = score_;
+}
+
+void OrderSearch::forget() { best_score_ = worst; }
+
+int OrderSearch::next_within(const Child& child, const std::uint64_t* before, int from) const {
+    if (child.words == 1) {
+        const std::uint64_t missing = ~before[0];
+        const std::uint64_t* mask = child.masks.data() + from;
+        while (*mask & missing) ++mask;
+        return static_cast<int>(mask - child.masks.data());
+    }
+    for (;; ++from) {
+        const std::uint64_t* mask = child.masks.data() + std::size_t(from) * child.words;
+        int w = 0;
+        while (w < child.words && !(mask[w] & ~before[w])) ++w;
+        if (w == child.words) return from;
+    }
+}
+
+// The best set when the candidate joins `before`; `now` without it.
+int OrderSearch::best_with(const Child& child, std::uint64_t* before, int candidate, int now) const {
+    const int* end = child.holding.data() + child.holding_from[candidate + 1];
+    const int* set = child.holding.data() + child.holding_from[candidate];
+    if (child.words == 1) {
+        const std::uint64_t missing = ~(before[0] | bit(candidate));
+        for (; set < end && *set < now; ++set)
+            if (!(child.masks[*set] & missing)) return *set;
+        return now;
+    }
+    const std::uint64_t was = before[candidate / 64];
+    before[candidate / 64] |= bit(candidate);
+    int found = now;
+    for (; set < end && *set < now && found == now; ++set) {
+        const std::uint64_t* mask = child.masks.data() + std::size_t(*set) * child.words;
+        int w = 0;
+        while (w < child.words && !(mask[w] & ~before[w])) ++w;
+        if (w == child.words) found = *set;
+    }
+    before[candidate / 64] = was;
+    return found;
+}
+
+// What the child has of this candidate before it rather than after it.
+double OrderSearch::gain(int v, int candidate) {
+    const Child& child = tables_.children_[v];
+    auto& [known, value] = gains_[child.first_gain + candidate];
+    std::uint64_t* before = &before_[before_from_[v]];
+    const int now = set_[v];
+    const bool there = before[candidate / 64] & bit(candidate);
+    // Whether the candidate itself is before makes no difference.
+    const std::uint64_t key = there ? hash_[v] ^ child.names[candidate] : hash_[v];
+    if (known == key) return value;
+    known = key;
+    if (!there) return value = child.scores[best_with(child, before, candidate, now)] - child.scores[now];
+    if (!(child.masks[std::size_t(now) * child.words + candidate / 64] & bit(candidate))) return value = 0;
+    before[candidate / 64] ^= bit(candidate);
+    const int without = next_within(child, before, now + 1);
+    before[candidate / 64] ^= bit(candidate);
+    return value = child.scores[now] - child.scores[without];
+}
+
+OrderSearch::Slot OrderSearch::best_slot(int v) {
+    const Child& child = tables_.children_[v];
+    const int here = position_[v];
+    const double own = child.scores[set_[v]], slack = tables_.slack_;
+    double left = 0;                                     // all that children before v could have of it
+    std::fill(marks_.begin(), marks_.end(), 0);
+    for (std::size_t i = 0; i < child.relations.size(); ++i) {
+        const auto& r = child.relations[i];
+        const int at = position_[r.other];
+        marks_[at / 64] |= bit(at);
+        relation_at_[at] = static_cast<int>(i);
+        if (at < here && r.as_child >= 0) left += gain(r.other, r.as_child);
+    }
+    Slot best{slack, -1};
+    const std::uint64_t* before = &before_[before_from_[v]];
+    if (left > slack) {
+        std::copy_n(before, child.words, scratch_.data());
+        int set = set_[v];
+        double won = 0, lost = 0;
+        bool going = true;
+        for (int word = here / 64; word >= 0 && going; --word)
+            for (std::uint64_t bits = marks_[word] & (word == here / 64 ? bit(here) - 1 : ~std::uint64_t{0}); bits && going;) {
+                const int in_word = 63 - std::countl_zero(bits), at = word * 64 + in_word;
+                bits ^= bit(in_word);
+                const auto& r = child.relations[relation_at_[at]];
+                if (r.as_parent >= 0) {
+                    scratch_[r.as_parent / 64] ^= bit(r.as_parent);
+                    if (child.masks[std::size_t(set) * child.words + r.as_parent / 64] & bit(r.as_parent)) {
+                        set = next_within(child, scratch_.data(), set + 1);
+                        lost = own - child.scores[set];
+                        if (left - lost <= best.gain) going = false;
+                    }
+                }
+                if (r.as_child >= 0) won += gain(r.other, r.as_child);
+                if (won - lost > best.gain + (best.position < 0 ? 0 : slack)) best = {won - lost, at};
+            }
+    }
+    const double most = child.scores.front() - own;      // to be won on the right
+    if (most > best.gain) {
+        std::copy_n(before, child.words, scratch_.data());
+        int set = set_[v];
+        double won = 0, lost = 0;
+        bool going = true;
+        for (int word = here / 64; word < static_cast<int>(marks_.size()) && going; ++word)
+            for (std::uint64_t bits = marks_[word] & (word == here / 64 ? ~(bit(here) - 1) : ~std::uint64_t{0}); bits && going;) {
+                const int in_word = std::countr_zero(bits), at = word * 64 + in_word;
+                bits &= bits - 1;
+                const auto& r = child.relations[relation_at_[at]];
+                if (r.as_child >= 0) {
+                    lost += gain(r.other, r.as_child);
+                    if (most - lost <= best.gain) going = false;
+                }
+                if (r.as_parent >= 0) {
+                    set = best_with(child, scratch_.data(), r.as_parent, set);
+                    scratch_[r.as_parent / 64] |= bit(r.as_parent);
+                    won = child.scores[set] - own;
+                }
+                if (won - lost > best.gain + (best.position < 0 ? 0 : slack)) best = {won - lost, at};
+            }
+    }
+    return best;
+}
+
+void OrderSearch::wake(int v) {
+    if (queued_[v]) return;
+    queued_[v] = 1;
+    std::size_t at = head_ + waiting_++;
+    queue_[at < queue_.size() ? at : at - queue_.size()] = v;
+}
+
+void OrderSearch::set_to(int v, int set) {
+    if (set == set_[v]) return;
+    changes_.push_back({v, set_[v]});
+    score_ += tables_.children_[v].scores[set] - tables_.children_[v].scores[set_[v]];
+    set_[v] = set;
+}
+
+// Moves v in the order and in the masks; the sets are the caller's.
+void OrderSearch::shift(int v, int to) {
+    const Child& child = tables_.children_[v];
+    const int from = position_[v], low = std::min(from, to), high = std::max(from, to);
+    for (const auto& r : child.relations) {
+        const int at = position_[r.other];
+        if (at < low || at > high) continue;
+        if (r.as_parent >= 0) {
+            before_[before_from_[v] + r.as_parent / 64] ^= bit(r.as_parent);
+            hash_[v] ^= child.names[r.as_parent];
+        }
+        if (r.as_child >= 0) {
+            before_[before_from_[r.other] + r.as_child / 64] ^= bit(r.as_child);
+            hash_[r.other] ^= tables_.children_[r.other].names[r.as_child];
+        }
+    }
+    for (int i = from; i < to; ++i) position_[order_[i] = order_[i + 1]] = i;
+    for (int i = from; i > to; --i) position_[order_[i] = order_[i - 1]] = i;
+    order_[to] = v;
+    position_[v] = to;
+}
+
+void OrderSearch::move(int v, int to) {
+    const int from = position_[v];
+    const bool leftward = to < from;
+    const Child& child = tables_.children_[v];
+    steps_.push_back({v, from});
+    shift(v, to);
+    auto holds = [&](const Child& c, int set, int candidate) {
+        return c.masks[std::size_t(set) * c.words + candidate / 64] & bit(candidate);
+    };
+    int own = set_[v];
+    for (const auto& r : child.relations) {
+        wake(r.other);
+        const int at = position_[r.other];
+        const bool crossed = leftward ? at > to && at <= from : at < to && at >= from;
+        if (!crossed) continue;
+        if (r.as_parent >= 0 && !leftward) {
+            own = best_with(child, &before_[before_from_[v]], r.as_parent, own);
+        }
+        if (r.as_child < 0) continue;
+        const Child& other = tables_.children_[r.other];
+        std::uint64_t* before = &before_[before_from_[r.other]];
+        if (leftward) {
+            set_to(r.other, best_with(other, before, r.as_child, set_[r.other]));
+        } else if (holds(other, set_[r.other], r.as_child)) {
+            set_to(r.other, next_within(other, before, set_[r.other] + 1));
+        }
+        for (int c : other.candidates) wake(c);
+    }
+    if (leftward) own = next_within(child, &before_[before_from_[v]], own);
+    set_to(v, own);
+}
+
+void OrderSearch::climb(const Stop& stop) {
+    while (waiting_ > 0) {
+        const int v = queue_[head_];
+        if (++head_ == queue_.size()) head_ = 0;
+        --waiting_;
+        queued_[v] = 0;
+        Slot slot = best_slot(v);
+        if (slot.position >= 0) move(v, slot.position);
+        if (stop && stop()) return;
+    }
+}
+
+// A few variables that share sets, one after another, jump over one of their relations.
+void OrderSearch::shake() {
+    int v = static_cast<int>(chance(n_));
+    for (std::size_t left = 1 + chance(3); left > 0; --left) {
+        const auto& relations = tables_.children_[v].relations;
+        if (relations.empty()) return;
+        move(v, position_[relations[chance(relations.size())].other]);
+        v = relations[chance(relations.size())].other;
+    }
+}
+
+void OrderSearch::undo() {
+    while (!steps_.empty()) {
+        shift(steps_.back().variable, steps_.back().from);
+        steps_.pop_back();
+    }
+    while (!changes_.empty()) {
+        set_[changes_.back().variable] = changes_.back().set;
+        changes_.pop_back();
+    }
+    score_ = accepted_;
+    for (; waiting_ > 0; --waiting_) {                   // only after a stop
+        queued_[queue_[head_]] = 0;
+        if (++head_ == queue_.size()) head_ = 0;
+    }
+}
+
+bool OrderSearch::keep_if_best() {
+    if (score_ <= best_score_ + tables_.slack_) return false;
+    double sum = 0;                                      // without the rounding of many small steps
+    for (int v = 0; v < n_; ++v) sum += tables_.children_[v].scores[set_[v]];
+    score_ = sum;
+    best_score_ = sum;
+    best_ = order_;
+    return true;
+}
+
+void OrderSearch::improve(std::uint64_t patience, const Stop& stop, const std::function<void()>& better) {
+    auto accept = [&] {
+        steps_.clear();
+        changes_.clear();
+        const bool best = keep_if_best();
+        accepted_ = score_;
+        if (best && better) better();
+        return best;
+    };
+    climb(stop);
+    accept();
+    for (std::uint64_t failed = 0; failed < patience && !(stop && stop()); ++failed) {
+        ++shakes_;
+        shake();
+        climb(stop);
+        if (score_ < accepted_ - tables_.slack_) undo();
+        else if (accept()) failed = 0;
+    }
+}
+
+bool OrderSearch::feasible() const {
+    std::vector<char> seen(n_);
+    for (int v : best_) {
+        const bool some = std::any_of(tables_.sets_[v].begin(), tables_.sets_[v].end(), [&](const ListedSet& set) {
+            return std::all_of(set.parents.begin(), set.parents.end(), [&](int p) { return seen[p]; });
+        });
+        if (!some) return false;
+        seen[v] = 1;
+    }
+    return true;
+}
+
+std::vector<std::vector<int>> OrderSearch::parents() const {
+    std::vector<std::vector<int>> parents(n_);
+    std::vector<char> seen(n_);
+    for (int v : best_) {
+        const ListedSet* chosen = nullptr;
+        double top = worst;
+        for (const ListedSet& set : tables_.sets_[v]) {  // best first; among equals the smaller, then the earlier names
+            if (set.score < top - tables_.slack_) break;
+            if (!std::all_of(set.parents.begin(), set.parents.end(), [&](int p) { return seen[p]; })) continue;
+            if (!chosen || std::pair(set.parents.size(), set.parents) < std::pair(chosen->parents.size(), chosen->parents))
+                chosen = &set;
+            top = std::max(top, set.score);
+        }
+        if (chosen) parents[v] = chosen->parents;
+        seen[v] = 1;
+    }
+    return parents;
+}
+
+OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Team& team, Control& control) {
+    using Clock = std::chrono::steady_clock;
+    const auto began = Clock::now();
+    auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
+    const OrderTables tables(sets);
+    const int n = tables.variables();
+    const std::size_t runs = std::max(1, request.runs);
+
+    struct Run {
+        double score = worst;
+        bool feasible = false;
+        std::vector<std::vector<int>> parents;
+    };
+    std::vector<Run> ended(runs);
+    OrderResult result;
+    double shown = worst;
+    std::mutex lock;
+    auto search = [&](std::size_t task) {
+        std::seed_seq words{static_cast<std::uint32_t>(request.seed), static_cast<std::uint32_t>(request.seed >> 32),
+                            static_cast<std::uint32_t>(task)};
+        std::uint32_t own[2];
+        words.generate(own, own + 2);
+        OrderSearch one(tables, std::uint64_t{own[0]} << 32 | own[1]);
+        if (task == 0 && !request.start.empty()) one.start_from_parents(request.start);
+        auto stop = [&] {
+            return control.stop.load(std::memory_order_relaxed) || (request.time_limit > 0 && seconds() > request.time_limit);
+        };
+        auto better = [&] {
+            std::lock_guard guard(lock);
+            if (one.score() <= shown) return;
+            shown = one.score();
+            if (one.feasible()) result.trace.emplace_back(seconds(), shown);
+        };
+        one.improve(static_cast<std::uint64_t>(request.patience) * n, stop, better);
+        ended[task] = {one.score(), one.feasible(), one.parents()};
+        control.done += one.shakes();
+    };
+    team.run(runs, [&](int, std::size_t task) { search(task); });
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < runs; ++i)
+        if (ended[i].score > ended[first].score) first = i;
+    result.parents = std::move(ended[first].parents);
+    result.score = ended[first].score;
+    result.feasible = ended[first].feasible;
+    result.stopped = control.stop || (request.time_limit > 0 && seconds() > request.time_limit);
+    return result;
+}
+
+}  // namespace spinney

@@ -1,0 +1,135 @@
+// Local search over orders of the variables, given listed parent sets.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "local_scores.hpp"
+#include "threads.hpp"
+
+namespace spinney {
+
+// The listed sets, laid out for the question "the best set within the predecessors". Made once, read by any number of searches.
+class OrderTables {
+public:
+    explicit OrderTables(const ListedSets& sets);        // REQUIRES: sets outlive this
+    int variables() const { return static_cast<int>(children_.size()); }
+
+private:
+    friend class OrderSearch;
+    struct Relation {                                    // another variable that may be a parent or a child
+        int other;
+        int as_parent = -1;                              // its bit among this variable's candidates
+        int as_child = -1;                               // this variable's bit among its candidates
+    };
+    struct Child {
+        std::vector<int> candidates;                     // everyone in one of its sets; bit i of a mask is candidates[i]
+        int words = 1;
+        std::vector<std::uint64_t> masks;                // per set, best first; ends with an empty one, the lack of a set
+        std::vector<double> scores;
+        std::vector<int> holding, holding_from;          // per candidate: the sets that hold it, best first
+        std::vector<std::uint64_t> names;                // per candidate, for hashing
+        int first_gain = 0;                              // where its candidates' gains are kept
+        std::vector<Relation> relations;
+    };
+
+    const ListedSets& sets_;
+    std::vector<Child> children_;
+    int pairs_ = 0;
+    double slack_ = 0;                                   // totals within this are equal
+};
+
+// One order and its improvement. The score of an order: every variable has the best of its sets among those before it.
+class OrderSearch {
+public:
+    using Stop = std::function<bool()>;
+
+    OrderSearch(const OrderTables& tables, std::uint64_t seed);     // starts from a random order
+
+    void start_from_order(const std::vector<int>& order);
+    void start_from_parents(const std::vector<std::vector<int>>& parents);      // REQUIRES: acyclic
+    // Weights per child and listed set, as from a linear relaxation: the variable that falls least short of its weighted
+    // score comes next.
+    void start_from_weights(const std::vector<std::vector<double>>& weights);
+    void start_at_random();
+
+    // Climbs by insertions, then shakes and climbs until `patience` shakes in a row brought nothing or `stop` says so.
+    // `better` hears of every new best. The best order is kept over all starts until forget().
+    void improve(std::uint64_t patience, const Stop& stop = {}, const std::function<void()>& better = {});
+    void forget();
+
+    double score() const { return best_score_; }
+    bool feasible() const;                               // every variable has a listed set
+    const std::vector<int>& order() const { return best_; }
+    std::vector<std::vector<int>> parents() const;
+    std::uint64_t shakes() const { return shakes_; }
+
+private:
+    using Child = OrderTables::Child;
+    struct Slot {
+        double gain = 0;
+        int position = -1;
+    };
+    struct Step { int variable, from; };
+    struct Change { int variable, set; };
+
+    std::size_t chance(std::size_t below) { return random_() % below; }
+    int next_within(const Child& child, const std::uint64_t* before, int from) const;
+    int best_with(const Child& child, std::uint64_t* before, int candidate, int now) const;
+    double gain(int child, int candidate);
+    Slot best_slot(int v);
+    void settle();
+    void move(int v, int to);
+    void shift(int v, int to);
+    void set_to(int v, int set);
+    void wake(int v);
+    void climb(const Stop& stop);
+    void shake();
+    void undo();
+    bool keep_if_best();
+
+    const OrderTables& tables_;
+    int n_;
+    std::vector<int> order_, position_;
+    std::vector<std::uint64_t> before_;                  // per variable the mask of its candidates before it
+    std::vector<std::size_t> before_from_;
+    std::vector<int> set_;                               // the best within
+    std::vector<std::uint64_t> hash_;                    // of before_
+    double score_ = 0;
+    std::vector<std::pair<std::uint64_t, double>> gains_;            // (hash of what was before the child, gain)
+    std::vector<int> queue_;                             // a ring of variables that may have a better place
+    std::size_t head_ = 0, waiting_ = 0;
+    std::vector<char> queued_;
+    std::vector<Step> steps_;                            // since the last accepted order
+    std::vector<Change> changes_;
+    double accepted_ = 0;
+    std::vector<std::uint64_t> marks_, scratch_;
+    std::vector<int> relation_at_;
+    std::vector<int> best_;
+    double best_score_;
+    std::uint64_t shakes_ = 0;
+    std::mt19937_64 random_;
+};
+
+struct OrderRequest {
+    std::vector<std::vector<int>> start;                 // parents per child, acyclic; the first run begins there; empty: none
+    int runs = 8;
+    int patience = 100;                                  // shakes per variable without a better order before a run ends
+    std::uint64_t seed = 0;
+    double time_limit = 0;                               // seconds; 0: none
+};
+
+struct OrderResult {
+    std::vector<std::vector<int>> parents;
+    double score = 0;
+    std::vector<std::pair<double, double>> trace;        // (seconds, best score so far)
+    bool feasible = true, stopped = false;
+};
+
+// Independent runs, each by its own seed, on the team's threads.
+OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Team& team, Control& control);
+
+}  // namespace spinney
