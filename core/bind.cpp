@@ -264,15 +264,22 @@ nb::dict to_dict(Tree&& tree) {
     return out;
 }
 
-std::vector<Cluster> to_clusters(const Part& part, const Lists& members, const std::vector<double>& weights) {
-    must(members.size() == weights.size(), "a weight per cluster");
+using ClusterList = std::vector<std::pair<std::vector<int>, int>>;        // (members, k)
+
+std::vector<Cluster> to_clusters(const Part& part, const ClusterList& given) {
     std::vector<Cluster> clusters;
-    for (std::size_t c = 0; c < members.size(); ++c) {
-        must(!members[c].empty() && weights[c] >= 0, "clusters with members, weights of at least 0");
-        for (int v : members[c]) must(v >= 0 && v < part.families.variables, "clusters of the part's variables");
-        clusters.push_back({members[c], weights[c]});
+    for (auto& [members, k] : given) {
+        must(k >= 1 && k < static_cast<int>(members.size()), "clusters with more than k members");
+        for (int v : members) must(v >= 0 && v < part.families.variables, "clusters of the part's variables");
+        clusters.push_back({members, k, 0});
     }
     return clusters;
+}
+
+ClusterList to_list(std::vector<Cluster>&& clusters) {
+    ClusterList out;
+    for (Cluster& cluster : clusters) out.emplace_back(std::move(cluster.members), cluster.k);
+    return out;
 }
 
 SetsOut to_arrays(const ListedSets& sets) {
@@ -521,6 +528,15 @@ NB_MODULE(_core, m) {
         .def_prop_ro("first", [](const Part& part) { return to_numpy<Ints>(std::vector<std::int32_t>(part.families.first)); }, nb::rv_policy::move)
         .def_prop_ro("child", [](const Part& part) { return to_numpy<Ints>(std::vector<std::int32_t>(part.families.child)); }, nb::rv_policy::move)
         .def_prop_ro("cost", [](const Part& part) { return to_numpy<Doubles>(std::vector<double>(part.families.cost)); }, nb::rv_policy::move)
+        .def_prop_ro("parents",
+                     [](const Part& part) {
+                         std::vector<Ints> out;
+                         for (int i = 0; i < part.families.size(); ++i) {
+                             auto own = part.families.parents(i);
+                             out.push_back(to_numpy<Ints>(std::vector<std::int32_t>(own.begin(), own.end())));
+                         }
+                         return out;
+                     }, nb::rv_policy::move)
         .def_prop_ro("arrays", [](const Part& part) { return to_arrays(part.sets); }, nb::rv_policy::move)
         .def("split",
              [](const Part& part, BoolsIn keep) {
@@ -528,44 +544,63 @@ NB_MODULE(_core, m) {
                  return split(part, {reinterpret_cast<const char*>(keep.data()), keep.size()});
              },
              "keep"_a)
+        .def_prop_ro("placed", [](const Part& part) { return placed(part.families); }, nb::rv_policy::move)
         .def("ascend",
-             [](const Part& part, double enough, double time_limit) {
+             [](const Part& part, double time_limit) {
                  Control control;
                  Ending ending;
-                 auto clusters = run(control, nb::none(), ending, time_limit, [&] { return ascend(part.families, enough, control); });
-                 Priced priced = price(part.families, clusters);
-                 Lists members;
-                 std::vector<double> weights;
-                 for (Cluster& cluster : clusters) {
-                     members.push_back(std::move(cluster.members));
-                     weights.push_back(cluster.weight);
-                 }
+                 auto found = run(control, nb::none(), ending, time_limit, [&] { return ascend(part.families, control); });
+                 Priced priced = price(part.families, found.clusters);
                  nb::dict out;
                  out["bound"] = priced.bound;
                  out["reduced"] = to_numpy<Doubles>(std::move(priced.reduced));
-                 out["clusters"] = nb::cast(members);
-                 out["weights"] = to_numpy<Doubles>(std::move(weights));
+                 out["order"] = nb::cast(found.order);
+                 out["clusters"] = nb::cast(to_list(std::move(found.clusters)));
                  note(out, ending);
                  return out;
              },
-             "enough"_a, "time_limit"_a)
+             "time_limit"_a)
+        .def("climb",
+             [](const Part& part, const Lists& orders, const std::vector<double>& weights, int random, int patience,
+                std::uint64_t seed, int threads, double time_limit) {
+                 for (auto& order : orders) must(static_cast<int>(order.size()) == part.families.variables, "an order of all variables");
+                 must(weights.empty() || static_cast<int>(weights.size()) == part.families.size(), "a weight per family");
+                 Control control;
+                 Team team(threads, control);
+                 Ending ending;
+                 ClimbRequest request{orders, weights, random, patience, seed};
+                 auto order = run(control, nb::none(), ending, time_limit, [&] { return best_order(part, request, team, control); });
+                 nb::dict out;
+                 out["order"] = nb::cast(order);
+                 note(out, ending);
+                 return out;
+             },
+             "orders"_a, "weights"_a, "random"_a, "patience"_a, "seed"_a, "threads"_a, "time_limit"_a)
         .def("price",
-             [](const Part& part, const Lists& clusters, const std::vector<double>& weights) {
-                 Priced priced = price(part.families, to_clusters(part, clusters, weights));
+             [](const Part& part, const ClusterList& given, DoublesIn weights) {
+                 must(given.size() == weights.size(), "a weight per cluster");
+                 auto clusters = to_clusters(part, given);
+                 for (std::size_t c = 0; c < clusters.size(); ++c) {
+                     must(weights.data()[c] >= 0, "weights of at least 0");
+                     clusters[c].weight = weights.data()[c];
+                 }
+                 Priced priced = price(part.families, clusters);
                  return std::pair(priced.bound, to_numpy<Doubles>(std::move(priced.reduced)));
              },
              "clusters"_a, "weights"_a)
         .def("violated",
              [](const Part& part, DoublesIn x, double by, int most) {
                  must(static_cast<int>(x.size()) == part.families.size(), "a share per family");
-                 return violated(part.families, {x.data(), x.size()}, by, most);
+                 return to_list(violated(part.families, {x.data(), x.size()}, by, most));
              },
              "x"_a, "by"_a, "most"_a)
-        .def("serving",
-             [](const Part& part, const Lists& clusters) {
-                 std::vector<Ints> out;
-                 for (const Cluster& cluster : to_clusters(part, clusters, std::vector<double>(clusters.size())))
-                     out.push_back(to_numpy<Ints>(serving(part.families, cluster.members)));
+        .def("rows",
+             [](const Part& part, const ClusterList& clusters) {
+                 std::vector<std::tuple<Ints, double, double>> out;
+                 for (const Cluster& cluster : to_clusters(part, clusters)) {
+                     Row row = row_of(part.families, cluster);
+                     out.emplace_back(to_numpy<Ints>(std::move(row.families)), row.lower, row.upper);
+                 }
                  return out;
              },
              "clusters"_a)

@@ -1,5 +1,7 @@
 #include "part.hpp"
 
+#include "search_order.hpp"
+
 namespace spinney {
 
 Part whole(ListedSets sets) {
@@ -72,6 +74,31 @@ std::vector<Part> split(const Part& part, std::span<const char> keep) {
         out.push_back(std::move(own));
     }
     return out;
+}
+
+std::vector<int> best_order(const Part& part, const ClimbRequest& request, Team& team, Control& control) {
+    const OrderTables tables(part.sets);
+    const std::size_t given = request.orders.size(), weighted = request.weights.empty() ? 0 : 1;
+    std::vector<std::pair<double, std::vector<int>>> ended(given + weighted + request.random);
+    team.run(ended.size(), [&](int, std::size_t task) {
+        OrderSearch one(tables, request.seed + task);
+        if (task < given) {
+            one.start_from_order(request.orders[task]);
+        } else if (task < given + weighted) {
+            std::vector<std::vector<double>> weights;
+            for (int v = 0; v < part.families.variables; ++v)
+                weights.emplace_back(request.weights.begin() + part.families.first[v],
+                                     request.weights.begin() + part.families.first[v + 1]);
+            one.start_from_weights(weights);
+        }
+        one.improve(static_cast<std::uint64_t>(request.patience) * tables.variables(),
+                    [&] { return control.stop.load(std::memory_order_relaxed); });
+        ended[task] = {one.score(), one.order()};
+    });
+    std::size_t first = 0;                               // a task that was stopped before it began has no order
+    for (std::size_t i = 0; i < ended.size(); ++i)
+        if (ended[first].second.empty() || (!ended[i].second.empty() && ended[i].first > ended[first].first)) first = i;
+    return ended[first].second;
 }
 
 }  // namespace spinney

@@ -4,7 +4,9 @@
 // what it changes.
 #include "separate.hpp"
 
+#include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace spinney {
@@ -93,9 +95,34 @@ private:
     double value_ = 0;
 };
 
+// Clusters of three with k = 2: at most one member may have both others as parents.
+void triples(const Families& families, std::span<const double> x, double by, std::vector<Cluster>& out) {
+    std::map<std::array<int, 3>, double> shares;
+    for (int i = 0; i < families.size(); ++i) {
+        if (x[i] < 1e-7) continue;
+        auto parents = families.parents(i);
+        for (std::size_t a = 0; a < parents.size(); ++a)
+            for (std::size_t b = 0; b < a; ++b) {
+                std::array<int, 3> key{parents[b], parents[a], families.child[i]};
+                std::sort(key.begin(), key.end());
+                shares[key] += x[i];
+            }
+    }
+    for (auto& [key, share] : shares)
+        if (share > 1 + by) out.push_back({{key.begin(), key.end()}, 2, 0});
+}
+
 }  // namespace
 
-std::vector<std::vector<int>> violated(const Families& families, std::span<const double> x, double by, int most) {
+std::vector<Cluster> violated(const Families& families, std::span<const double> x, double by, int most) {
+    // What the families with any share cannot place is violated in full; no need to look further.
+    std::vector<std::vector<int>> taken(families.variables);
+    for (int i = 0; i < families.size(); ++i)
+        if (x[i] > 1e-6) taken[families.child[i]].push_back(i);
+    std::vector<Cluster> out;
+    for (std::vector<int>& members : unserved(families, taken)) out.push_back({std::move(members), 1, 0});
+    if (!out.empty()) return out;
+
     Growth growth(families, x);
     std::set<std::pair<double, std::vector<int>>> found;
     constexpr int longest = 40;
@@ -130,11 +157,11 @@ std::vector<std::vector<int>> violated(const Families& families, std::span<const
             }
         }
     }
-    std::vector<std::vector<int>> out;
     for (auto& [value, members] : found) {
         if (static_cast<int>(out.size()) == most) break;
-        out.push_back(members);
+        out.push_back({members, 1, 0});
     }
+    triples(families, x, by, out);
     return out;
 }
 

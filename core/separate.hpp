@@ -7,6 +7,6 @@ namespace spinney {
 
 // x: how much of each family is taken; per child it sums to 1. Clusters by how much they are violated, most first; at least `by`
 // each, and at most `most`.
-std::vector<std::vector<int>> violated(const Families& families, std::span<const double> x, double by, int most);
+std::vector<Cluster> violated(const Families& families, std::span<const double> x, double by, int most);
 
 }  // namespace spinney

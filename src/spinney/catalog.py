@@ -285,7 +285,21 @@ _TABU = (
 
 _SEARCHES = (
     Search("auto", "exact (dp) where the table is small enough for it, else tabu", room="automatic"),
-    Search("exact", "the best DAG over the scored parent sets, proven", room="exact", needs_sets=True, exact=True),
+    Search(
+        "exact",
+        "the best DAG over the scored parent sets, proven: by dp where that is quick, else by ilp",
+        room="ilp",
+        needs_sets=True,
+        exact=True,
+    ),
+    Search(
+        "ilp",
+        "exact, by clusters: dual ascent, linear program, branch and cut; for tens to hundreds of variables",
+        "Jaakkola, Sontag, Globerson and Meila (2010); Bartlett and Cussens (2017)",
+        room="ilp",
+        needs_sets=True,
+        exact=True,
+    ),
     Search(
         "dp",
         "exact, by dynamic programming over all subsets of variables (up to about 28)",

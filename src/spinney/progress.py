@@ -1,7 +1,7 @@
 """Progress of long work.
 
 In:  what the user passed as progress=: False, True (a bar on a terminal's standard error), or a function.
-Out: a function of (done, total) for the core, or None."""
+Out: a function of (done, total) for the core, or None; or one of (what, done, total) for work that has news."""
 
 from __future__ import annotations
 
@@ -10,14 +10,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Report = Callable[[int, int], None]
-Progress = bool | Callable[[str, int, int], None]
+Tell = Callable[[str, int, int], None]
+Progress = bool | Tell
 
 
 @contextmanager
 def reporting(progress: Progress, what: str) -> Iterator[Report | None]:
+    if callable(progress) or (progress and sys.stderr.isatty()):
+        with telling(progress) as tell:
+            yield lambda done, total: tell(what, done, total)
+    else:
+        yield None
+
+
+@contextmanager
+def telling(progress: Progress) -> Iterator[Tell]:
     if callable(progress):
-        function = progress
-        yield lambda done, total: function(what, done, total)
+        yield progress
     elif progress and sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -25,7 +34,7 @@ def reporting(progress: Progress, what: str) -> Iterator[Report | None]:
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total or None)
+            task = bar.add_task("", total=None)
+            yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total or None)
     else:
-        yield None
+        yield lambda what, done, total: None

@@ -1,4 +1,4 @@
-"""Exact search: the best DAG over the scored parent sets, proven.
+"""Exact search by dynamic programming: the best DAG over the scored parent sets, proven.
 
 In:  a Problem with parent sets.
 Out: Found with bound == score; stopped early (Ctrl-C, time limit), the best DAG of a quick climb and the bound that
@@ -30,15 +30,18 @@ def run(problem: Problem) -> Found:
         climb = greedy.run(dataclasses.replace(problem, method=plain, time_limit=1.0))
         return dataclasses.replace(climb, method="dp", stopped=stopped, seconds=time.perf_counter() - began)
     if not found["feasible"]:
-        raise ChoiceError(
-            "the listed parent sets allow no network without a cycle; list more sets, or the empty one for "
-            "every variable"
-        )
+        raise no_network()
     names = problem.allowed.names
     parents = {child: tuple(names[p] for p in own) for child, own in zip(names, found["parents"], strict=True)}
     score = greedy.added(problem, parents)
     seconds = time.perf_counter() - began
     return Found(parents, score, score, "dp", seconds, ((seconds, score, score),))
+
+
+def no_network() -> ChoiceError:
+    return ChoiceError(
+        "the listed parent sets allow no network without a cycle; list more sets, or the empty one for every variable"
+    )
 
 
 def check_size(variables: int, threads: int) -> None:

@@ -55,6 +55,7 @@ class Found:
     seconds: float
     trace: tuple[tuple[float, float, float], ...] = ()  # (seconds, score, bound)
     stopped: str = ""  # "time limit" or "interrupted" when it ended before its time
+    counts: tuple[tuple[str, float, int], ...] = ()  # (stage, seconds, sets left), where a search has stages
 
     @property
     def optimal(self) -> bool:

@@ -1,0 +1,180 @@
+"""Branch and cut: the last stage of exact search.
+
+In:  a part that the linear program has not settled, with its clusters.
+Out: its best DAG, proven, or the bound at the time it was stopped. SCIP branches; the core finds violated clusters and cycles."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyscipopt as scip
+from numpy.typing import NDArray
+
+from spinney import _core
+from spinney.search.parts import Clock, Cluster, Node, Stopped, topological
+
+VIOLATION = 1e-3
+CUTS = 50  # per round
+
+
+def settle(node: Node, clock: Clock, report: Callable[[], None]) -> None:
+    tree = _Tree(node, clock, report)
+    why = tree.run()
+    if why:
+        raise Stopped(why)
+
+
+class _Tree:
+    def __init__(self, node: Node, clock: Clock, report: Callable[[], None]) -> None:
+        self.node, self.clock = node, clock
+        self._parents = [own.tolist() for own in node.part.parents]
+        # SCIP's tolerances are absolute: what is left of the gap is a thousand.
+        largest = float(node.cost.max()) or 1.0
+        self.scale = min(1e3 / max(node.gap(), 1e-300), 1e7 / largest)
+        self.model = model = scip.Model()
+        model.hideOutput()
+        self.x = [model.addVar(vtype="B", obj=self.scale * float(cost)) for cost in node.cost]
+        first = node.part.first.tolist()
+        for begin, end in zip(first, first[1:], strict=False):
+            model.addCons(scip.quicksum(self.x[begin:end]) == 1)
+        acyclic = _Acyclic(node, self.x)
+        model.includeConshdlr(
+            acyclic,
+            "acyclic",
+            "no cycles among the chosen families",
+            sepapriority=100,
+            enfopriority=-10,  # after integrality: what is enforced is a choice of families
+            chckpriority=-10,
+            sepafreq=1,
+            eagerfreq=-1,
+            maxprerounds=0,
+            needscons=False,
+        )
+        model.includeEventhdlr(_Watch(self, report), "watch", "news of the bound")
+        model.setObjlimit(self.scale * node.upper)
+        model.setPresolve(scip.SCIP_PARAMSETTING.OFF)
+        model.setHeuristics(scip.SCIP_PARAMSETTING.OFF)  # climbs over orders do better
+        for name, value in (
+            ("misc/usesymmetry", 0),
+            ("misc/catchctrlc", False),
+            ("numerics/dualfeastol", 1e-9),
+            ("randomization/permutevars", False),
+        ):
+            model.setParam(name, value)
+        left = clock.left()
+        if left:
+            model.setParam("limits/time", left)
+
+    def run(self) -> str:
+        """Why it was stopped, or nothing."""
+        interrupted = False
+
+        def interrupt(*_: Any) -> None:
+            nonlocal interrupted
+            interrupted = True
+            self.model.interruptSolve()
+
+        ours = threading.current_thread() is threading.main_thread()
+        before = signal.signal(signal.SIGINT, interrupt) if ours else None
+        try:
+            self.model.optimize()
+        finally:
+            if ours:
+                signal.signal(signal.SIGINT, before)
+        if self.model.getNSols():
+            self.take(self.model.getBestSol())
+        if self.model.getStatus() in ("optimal", "infeasible", "inforunbd"):
+            self.node.settle()
+            return ""
+        self.hear()
+        return "interrupted" if interrupted else "time limit"
+
+    def take(self, solution: scip.scip.Solution) -> None:
+        chosen = [i for i, x in enumerate(self.x) if self.model.getSolVal(solution, x) > 0.5]
+        self.node.propose(topological([self._parents[i] for i in chosen]))
+
+    def hear(self) -> None:
+        """SCIP's bound is true up to its tolerances; a hair is taken off."""
+        bound = self.model.getDualbound() / self.scale
+        if abs(bound) < 1e15:
+            self.node.lower = max(self.node.lower, min(bound - 1e-9 * abs(bound), self.node.upper))
+
+
+class _Watch(scip.Eventhdlr):  # type: ignore[misc]
+    def __init__(self, tree: _Tree, report: Callable[[], None]) -> None:
+        self.tree, self._report = tree, report
+
+    def eventinit(self) -> None:
+        self.model.catchEvent(scip.SCIP_EVENTTYPE.NODESOLVED, self)
+        self.model.catchEvent(scip.SCIP_EVENTTYPE.BESTSOLFOUND, self)
+
+    def eventexit(self) -> None:
+        self.model.dropEvent(scip.SCIP_EVENTTYPE.NODESOLVED, self)
+        self.model.dropEvent(scip.SCIP_EVENTTYPE.BESTSOLFOUND, self)
+
+    def eventexec(self, event: scip.scip.Event) -> None:
+        if event.getType() == scip.SCIP_EVENTTYPE.BESTSOLFOUND:
+            self.tree.take(self.model.getBestSol())
+        self.tree.hear()
+        self._report()
+
+
+class _Acyclic(scip.Conshdlr):  # type: ignore[misc]
+    def __init__(self, node: Node, x: list[scip.Variable]) -> None:
+        self._part: _core.Part = node.part
+        self._first: list[Cluster] = node.clusters
+        self._x = x
+        self._columns: list[scip.Variable] = []
+
+    def consinitlp(self, constraints: list[Any]) -> dict[str, Any]:
+        if not self._columns:  # it is called again at every jump in the tree; the pool remembers
+            self._columns = [self.model.getTransformedVar(x) for x in self._x]
+            self._add(self._first, force=True)
+        return {}
+
+    def conssepalp(self, constraints: list[Any], useful: int) -> dict[str, Any]:
+        return self._cut(self._part.violated(self._shares(), VIOLATION, CUTS), scip.SCIP_RESULT.DIDNOTFIND)
+
+    def consenfolp(self, constraints: list[Any], useful: int, infeasible: bool) -> dict[str, Any]:
+        return self._cut(self._part.violated(np.round(self._shares()), 0.5, CUTS), scip.SCIP_RESULT.FEASIBLE)
+
+    def consenfops(self, constraints: list[Any], useful: int, infeasible: bool, worse: bool) -> dict[str, Any]:
+        return {"result": scip.SCIP_RESULT.SOLVELP}
+
+    def conscheck(self, constraints: list[Any], solution: Any, *_: Any) -> dict[str, Any]:
+        shares = np.array([self.model.getSolVal(solution, x) for x in self._x])
+        cyclic = self._part.violated(np.round(shares), 0.5, 1)
+        return {"result": scip.SCIP_RESULT.INFEASIBLE if cyclic else scip.SCIP_RESULT.FEASIBLE}
+
+    def conslock(self, constraint: Any, kind: int, up: int, down: int) -> None:
+        for x in self._x:
+            self.model.addVarLocksType(x, kind, up + down, up + down)
+
+    def _shares(self) -> NDArray[np.float64]:
+        return np.array([column.getLPSol() for column in self._columns])
+
+    def _cut(self, clusters: list[Cluster], otherwise: int) -> dict[str, Any]:
+        if not clusters:
+            return {"result": otherwise}
+        dead = self._add(clusters)
+        return {"result": scip.SCIP_RESULT.CUTOFF if dead else scip.SCIP_RESULT.SEPARATED}
+
+    def _add(self, clusters: list[Cluster], force: bool = False) -> bool:
+        """As rows of the linear program. True: the node has no solution."""
+        model, dead = self.model, False
+        for families, lower, upper in self._part.rows(clusters):
+            row = model.createEmptyRowUnspec(
+                "cluster", lower if np.isfinite(lower) else None, upper if np.isfinite(upper) else None, local=False
+            )
+            model.cacheRowExtensions(row)
+            for i in families.tolist():
+                model.addVarToRow(row, self._columns[i], 1.0)
+            model.flushRowExtensions(row)
+            dead = model.addCut(row, forcecut=force) or dead
+            model.addPoolCut(row)
+            model.releaseRow(row)
+        return dead

@@ -1,0 +1,164 @@
+"""Exact search over scored parent sets, from a handful of variables to a thousand.
+
+In:  a Problem with parent sets.
+Out: Found: the best DAG, proven; or, stopped early, the best so far and a true bound.
+
+The sets are cleaned and split into strongly connected parts, which are solved apart. Every part goes from stage to stage until its bound
+meets its score: climbs over orders for the score, dual ascent over clusters, a linear program with cluster cuts, branch and cut.
+After each of them, sets that no better DAG can hold are dropped by their reduced costs, and what is left is split again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from spinney import _core
+from spinney.progress import telling
+from spinney.search import branch, exact, greedy, relaxation
+from spinney.search.found import TIE, Found, Problem
+from spinney.search.parts import Clock, Node, Stopped, topological
+
+DP_AT_ONCE = 14  # variables: dynamic programming takes a millisecond
+DP_AT_LAST = 20  # and here a fraction of a second, for what the linear program has not settled
+STAGES = ("ascent", "dp", "lp", "branch")
+
+
+def run(problem: Problem) -> Found:
+    return solve(problem, STAGES)
+
+
+def solve(problem: Problem, stages: Iterable[str]) -> Found:
+    """The pipeline with some of its stages; the last one that is there must settle everything or leave a gap."""
+    search = _Search(problem, frozenset(stages))
+    try:
+        search.run()
+    except (Stopped, KeyboardInterrupt) as why:
+        search.stopped = why.args[0] if isinstance(why, Stopped) else "interrupted"
+    return search.found()
+
+
+class _Search:
+    def __init__(self, problem: Problem, stages: frozenset[str]) -> None:
+        assert problem.sets is not None
+        self.problem, self.stages = problem, stages
+        self.clock = Clock(problem.time_limit)
+        whole = _core.Part(problem.sets.arrays)
+        order = whole.placed
+        if len(order) < len(problem.allowed.names):
+            raise exact.no_network()
+        if problem.start is not None:
+            order = self._started(whole, order)
+        scale = math.fsum(abs(float(scores[0])) for scores, _, _ in problem.sets.arrays)
+        self.root = Node(whole, order, TIE * scale)
+        self.trace: list[tuple[float, float, float]] = []
+        self.counts: list[tuple[str, float, int]] = [("listed", 0.0, len(whole))]
+        self.stopped = ""
+
+    def _started(self, whole: _core.Part, fallback: list[int]) -> list[int]:
+        """The order of the DAG to start from, if its variables all have a listed set along it."""
+        parents = self.problem.allowed.numbers(self.problem.start or {})
+        order = topological(parents)
+        return order if min(whole.along(order)) >= 0 else fallback
+
+    def run(self) -> None:
+        with telling(self.problem.progress) as tell:
+            self.tell = tell
+            self.root.divide(np.ones(len(self.root.part), np.bool_))
+            self.note("clean")
+            self.each(self.climb)
+            self.note("climb")
+            if "ascent" in self.stages:
+                self.each(self.ascend)
+                self.note("ascent")
+            if "dp" in self.stages:
+                self.each(self.dp, DP_AT_ONCE)
+            if "lp" in self.stages:
+                self.each(self.relax)
+                self.note("lp")
+            if "dp" in self.stages:
+                self.each(self.dp, DP_AT_LAST)
+            if "branch" in self.stages:
+                self.each(self.branch)
+                self.note("branch")
+
+    def each(self, stage: Callable[[Node], None], most: int | None = None) -> None:
+        """The stage on every part that is not settled, small ones first; on the parts it leaves behind as well."""
+        done: set[int] = set()
+        while True:
+            waiting = [node for node in self.root.open() if id(node) not in done]
+            waiting = [node for node in waiting if most is None or len(node.part.variables) <= most]
+            if not waiting:
+                return
+            node = min(waiting, key=lambda node: len(node.part))
+            self.clock.check()
+            stage(node)
+            done.add(id(node))
+            self.report()
+
+    def climb(self, node: Node) -> None:
+        """A first score: climbs from the order at hand, from the end of the dual ascent, and from random orders."""
+        found = node.part.ascend(self.clock.left())
+        node.learn(found)
+        orders = [node.order, found["order"]] if found["order"] else [node.order]
+        self.clock.note(found)
+        climbed = node.part.climb(
+            orders, [], 3, 10, self.problem.seed % 2**64, self.problem.threads, self.clock.left(0.2)
+        )
+        node.propose(climbed["order"])
+        self.clock.note(climbed)
+        if "ascent" in self.stages:
+            node.divide()
+
+    def ascend(self, node: Node) -> None:
+        if node.parent is not None and len(node.part) > 0.8 * len(node.parent.part):
+            return
+        found = node.part.ascend(self.clock.left())
+        node.learn(found)
+        self.clock.note(found)
+        node.propose(found["order"])
+        node.divide()
+
+    def dp(self, node: Node) -> None:
+        found = _core.dp(node.part.arrays, self.problem.threads, None, self.clock.left())
+        self.clock.note(found)
+        node.propose(topological(found["parents"]))
+        node.settle()
+
+    def relax(self, node: Node) -> None:
+        relaxation.tighten(node, self.clock, self.report)
+        if node.is_open():
+            climbed = node.part.climb([node.order], node.weights.tolist(), 0, 10, 0, 1, self.clock.left(0.2))
+            node.propose(climbed["order"])
+            self.clock.note(climbed)
+        node.divide()
+
+    def branch(self, node: Node) -> None:
+        branch.settle(node, self.clock, self.report)
+
+    def report(self) -> None:
+        score, bound = self.root.score(), self.root.bound()
+        if not self.trace or self.trace[-1][1:] != (score, bound):
+            self.trace.append((self.clock.seconds(), score, bound))
+        settled = sum(len(node.part.variables) for node in self.root.leaves() if not node.is_open())
+        self.tell(f"exact search: score {score:.6f}, bound {bound:.6f}", settled, len(self.root.part.variables))
+
+    def note(self, stage: str) -> None:
+        self.report()
+        self.counts.append((stage, self.clock.seconds(), sum(len(node.part) for node in self.root.open())))
+
+    def found(self) -> Found:
+        names = self.problem.allowed.names
+        assert self.problem.sets is not None
+        parents: dict[str, tuple[str, ...]] = {}
+        for v, place in self.root.places():
+            _, sizes, members = self.problem.sets.arrays[v]
+            end = int(sizes[: place + 1].sum())
+            parents[names[v]] = tuple(names[p] for p in members[end - sizes[place] : end])
+        parents = {name: parents[name] for name in names}
+        score = greedy.added(self.problem, parents)
+        bound = max(score, self.root.bound()) if self.root.open() else score
+        seconds = self.clock.seconds()
+        trace = (*((t, min(s, score), max(b, bound)) for t, s, b in self.trace), (seconds, score, bound))
+        return Found(parents, score, bound, str(self.problem.method), seconds, trace, self.stopped, tuple(self.counts))
