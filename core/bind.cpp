@@ -604,6 +604,19 @@ NB_MODULE(_core, m) {
                  return out;
              },
              "clusters"_a)
+        .def("columns",
+             [](const Part& part, IntsIn chosen, const ClusterList& clusters, const std::vector<bool>& at_least) {
+                 must(clusters.size() == at_least.size(), "a form per cluster");
+                 for (std::size_t i = 0; i < chosen.size(); ++i)
+                     must(chosen.data()[i] >= 0 && chosen.data()[i] < part.families.size(), "families of the part");
+                 std::vector<std::int32_t> starts, flat;
+                 for (auto& rows : columns_of(part.families, {chosen.data(), chosen.size()}, to_clusters(part, clusters), at_least)) {
+                     starts.push_back(static_cast<std::int32_t>(flat.size()));
+                     flat.insert(flat.end(), rows.begin(), rows.end());
+                 }
+                 return std::pair(to_numpy<Ints>(std::move(starts)), to_numpy<Ints>(std::move(flat)));
+             },
+             "chosen"_a, "clusters"_a, "at_least"_a)
         .def("along",
              [](const Part& part, const std::vector<int>& order) {
                  must(static_cast<int>(order.size()) == part.families.variables, "an order of all variables");

@@ -208,6 +208,21 @@ Row row_of(const Families& f, const Cluster& cluster) {
     return {std::move(others), -infinite, double(cluster.members.size()) - cluster.k};
 }
 
+std::vector<std::vector<int>> columns_of(const Families& f, std::span<const int> chosen,
+                                         const std::vector<Cluster>& clusters, const std::vector<bool>& at_least) {
+    std::vector<std::vector<int>> rows(chosen.size());
+    std::vector<char> inside(f.variables, 0);
+    for (std::size_t i = 0; i < chosen.size(); ++i) rows[i].push_back(f.child[chosen[i]]);
+    for (std::size_t c = 0; c < clusters.size(); ++c) {
+        for (int v : clusters[c].members) inside[v] = 1;
+        for (std::size_t i = 0; i < chosen.size(); ++i)
+            if (inside[f.child[chosen[i]]] && serves(f.parents(chosen[i]), inside, clusters[c].k) == at_least[c])
+                rows[i].push_back(f.variables + static_cast<int>(c));
+        for (int v : clusters[c].members) inside[v] = 0;
+    }
+    return rows;
+}
+
 Ascended ascend(const Families& families, Control& control) {
     Ascent ascent(families);
     while (!control.stop && ascent.round()) {}

@@ -52,4 +52,9 @@ struct Row {
 // The cluster's inequality over the families that serve it, or over the others of its members: the shorter one.
 Row row_of(const Families& families, const Cluster& cluster);
 
+// Per family of `chosen` the rows it stands in: that of its child, and behind those of the children the clusters', which are over the families
+// that serve (at_least) or over the others.
+std::vector<std::vector<int>> columns_of(const Families& families, std::span<const int> chosen,
+                                         const std::vector<Cluster>& clusters, const std::vector<bool>& at_least);
+
 }  // namespace spinney

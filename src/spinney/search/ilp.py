@@ -10,7 +10,7 @@ After each of them, sets that no better DAG can hold are dropped by their reduce
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -21,7 +21,8 @@ from spinney.search.found import TIE, Found, Problem
 from spinney.search.parts import Clock, Node, Stopped, topological
 
 DP_AT_ONCE = 14  # variables: dynamic programming takes a millisecond
-DP_AT_LAST = 20  # and here a fraction of a second, for what the linear program has not settled
+DP_AT_LAST = 23  # and here a second, for what the linear program has not settled
+FEW = 100  # variables: climbs from random orders take a fraction of a second
 STAGES = ("ascent", "dp", "lp", "branch")
 
 
@@ -98,27 +99,34 @@ class _Search:
             self.report()
 
     def climb(self, node: Node) -> None:
-        """A first score: climbs from the order at hand, from the end of the dual ascent, and from random orders."""
+        """A first score: climbs from the end of the dual ascent and, where they are cheap, from random orders."""
+        if node.parent is not self.root:
+            return
         found = node.part.ascend(self.clock.left())
         node.learn(found)
-        orders = [node.order, found["order"]] if found["order"] else [node.order]
         self.clock.note(found)
-        climbed = node.part.climb(
-            orders, [], 3, 10, self.problem.seed % 2**64, self.problem.threads, self.clock.left(0.2)
-        )
-        node.propose(climbed["order"])
-        self.clock.note(climbed)
+        few = len(node.part.variables) <= FEW
+        orders = [found["order"] or node.order] + ([node.order] if few else [])
+        self._climbed(node, orders, random=3 if few else 0, patience=10 if few else 3)
         if "ascent" in self.stages:
             node.divide()
 
     def ascend(self, node: Node) -> None:
-        if node.parent is not None and len(node.part) > 0.8 * len(node.parent.part):
+        if node.parent is None or len(node.part) > 0.8 * len(node.parent.part):
             return
         found = node.part.ascend(self.clock.left())
         node.learn(found)
         self.clock.note(found)
         node.propose(found["order"])
         node.divide()
+
+    def _climbed(
+        self, node: Node, orders: list[list[int]], weights: Sequence[float] = (), random: int = 0, patience: int = 3
+    ) -> None:
+        seed, threads, limit = self.problem.seed % 2**64, self.problem.threads, self.clock.left(0.2)
+        found = node.part.climb(orders, list(weights), random, patience, seed, threads, limit)
+        node.propose(found["order"])
+        self.clock.note(found)
 
     def dp(self, node: Node) -> None:
         found = _core.dp(node.part.arrays, self.problem.threads, None, self.clock.left())
@@ -127,11 +135,9 @@ class _Search:
         node.settle()
 
     def relax(self, node: Node) -> None:
-        relaxation.tighten(node, self.clock, self.report)
+        relaxation.tighten(node, self.clock, self.report, lambda weights: self._climbed(node, [], weights, patience=1))
         if node.is_open():
-            climbed = node.part.climb([node.order], node.weights.tolist(), 0, 10, 0, 1, self.clock.left(0.2))
-            node.propose(climbed["order"])
-            self.clock.note(climbed)
+            self._climbed(node, [node.order], node.weights.tolist(), patience=10)
         node.divide()
 
     def branch(self, node: Node) -> None:
