@@ -156,7 +156,7 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "bde with another table's prior": ({}, [*TAKES, "--score", "bde(network=net.bif)"], ("'a'",)),
     "no such prior": ({}, [*TAKES, "--prior", "flat"], ("'flat'", "uniform")),
     "prior out of range": ({}, [*TAKES, "--prior", "kappa(k=2)"], ("k ", "'2'")),
-    "no such search": ({}, [*TAKES, "--search", "ilp"], ("'ilp'", "dp")),
+    "no such search": ({}, [*TAKES, "--search", "ips"], ("'ips'", "dp")),
     "restarts not whole": ({}, [*TAKES, "--search", "hc(restarts=1.5)"], ("restarts", "'1.5'")),
     "max-parents negative": ({}, [*TAKES, "--max-parents", "-1"], ("--max-parents", "-1")),
     "max-parents not a number": ({}, [*TAKES, "--max-parents", "two"], ("--max-parents", "'two'")),

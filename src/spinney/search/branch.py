@@ -1,13 +1,15 @@
 """Branch and cut: the last stage of exact search.
 
 In:  a part that the linear program has not settled, with its clusters.
-Out: its best DAG, proven, or the bound at the time it was stopped. SCIP branches; the core finds violated clusters and cycles."""
+Out: its best DAG, proven, or the bound at the time it was stopped.
+SCIP branches; the core finds violated clusters and cycles."""
 
 from __future__ import annotations
 
 import signal
 import threading
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,7 @@ class _Tree:
         model.hideOutput()
         self.x = [model.addVar(vtype="B", obj=self.scale * float(cost)) for cost in node.cost]
         first = node.part.first.tolist()
-        for begin, end in zip(first, first[1:], strict=False):
+        for begin, end in pairwise(first):
             model.addCons(scip.quicksum(self.x[begin:end]) == 1)
         acyclic = _Acyclic(node, self.x)
         model.includeConshdlr(

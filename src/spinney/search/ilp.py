@@ -3,9 +3,10 @@
 In:  a Problem with parent sets.
 Out: Found: the best DAG, proven; or, stopped early, the best so far and a true bound.
 
-The sets are cleaned and split into strongly connected parts, which are solved apart. Every part goes from stage to stage until its bound
-meets its score: climbs over orders for the score, dual ascent over clusters, a linear program with cluster cuts, branch and cut.
-After each of them, sets that no better DAG can hold are dropped by their reduced costs, and what is left is split again."""
+The sets are cleaned and split into strongly connected parts, which are solved apart. Every part goes from stage to
+stage until its bound meets its score: climbs over orders for the score, dual ascent over clusters, a linear program
+with cluster cuts, branch and cut. After each of them, sets that no better DAG can hold are dropped by their reduced
+costs, and what is left is split again."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from spinney.search.parts import Clock, Node, Stopped, topological
 DP_AT_ONCE = 14  # variables: dynamic programming takes a millisecond
 DP_AT_LAST = 23  # and here a second, for what the linear program has not settled
 FEW = 100  # variables: climbs from random orders take a fraction of a second
-STAGES = ("ascent", "dp", "lp", "branch")
+STAGES = ("climb", "ascent", "dp", "lp", "branch")
 
 
 def run(problem: Problem) -> Found:
@@ -68,8 +69,9 @@ class _Search:
             self.tell = tell
             self.root.divide(np.ones(len(self.root.part), np.bool_))
             self.note("clean")
-            self.each(self.climb)
-            self.note("climb")
+            if "climb" in self.stages:
+                self.each(self.climb)
+                self.note("climb")
             if "ascent" in self.stages:
                 self.each(self.ascend)
                 self.note("ascent")
@@ -112,8 +114,8 @@ class _Search:
             node.divide()
 
     def ascend(self, node: Node) -> None:
-        if node.parent is None or len(node.part) > 0.8 * len(node.parent.part):
-            return
+        if "climb" in self.stages and not node.shrunk():
+            return  # the bound from before is about as good
         found = node.part.ascend(self.clock.left())
         node.learn(found)
         self.clock.note(found)
@@ -135,8 +137,15 @@ class _Search:
         node.settle()
 
     def relax(self, node: Node) -> None:
-        relaxation.tighten(node, self.clock, self.report, lambda weights: self._climbed(node, [], weights, patience=1))
-        if node.is_open():
+        if node.parent is not None and len(node.parent.weights) and not node.shrunk():
+            return
+
+        def climb(weights: list[float]) -> None:
+            if "climb" in self.stages:
+                self._climbed(node, [], weights, patience=1)
+
+        relaxation.tighten(node, self.clock, self.report, climb)
+        if node.is_open() and "climb" in self.stages:
             self._climbed(node, [node.order], node.weights.tolist(), patience=10)
         node.divide()
 

@@ -45,17 +45,17 @@ class Clock:
 
 
 class Node:
-    """Costs are losses against the best listed set of every variable, so a part's score is best - cost. `slack` is the tolerance: a DAG that is
-    better by less may be missed."""
+    """Costs are losses against the best listed set of every variable, so a part's score is best - cost. `slack` is the
+    tolerance: a DAG that is better by less may be missed."""
 
     def __init__(self, part: _core.Part, order: list[int], slack: float, parent: Node | None = None) -> None:
         self.part, self.parent, self.slack = part, parent, slack
         self.cost = part.cost
         self.best = math.fsum(float(scores[0]) for scores, _, _ in part.arrays)
         self.lower = 0.0  # no DAG of this part costs less
-        self.reduced: NDArray[np.float64] = self.cost
+        self.priced, self.reduced = 0.0, self.cost  # none with family f less than priced + reduced[f]
         self.clusters: list[Cluster] = []
-        self.weights: NDArray[np.float64] = np.zeros(0)
+        self.weights: NDArray[np.float64] = np.zeros(0)  # from a linear program
         self.parts: list[Node] = []
         self.order: list[int] = []
         self.upper = math.inf
@@ -78,8 +78,9 @@ class Node:
         self.raise_lower(found["bound"], found["reduced"])
 
     def raise_lower(self, bound: float, reduced: NDArray[np.float64]) -> None:
-        if bound >= self.lower:
-            self.lower, self.reduced = bound, reduced
+        self.lower = max(self.lower, bound)
+        if bound >= self.priced:
+            self.priced, self.reduced = bound, reduced
 
     def settle(self) -> None:
         self.lower = self.upper
@@ -95,7 +96,7 @@ class Node:
 
     def kept(self) -> NDArray[np.bool_]:
         """Reduced-cost fixing: a DAG with one of the other families costs more than the one at hand."""
-        keep: NDArray[np.bool_] = self.reduced <= self.gap() + self.tolerance()
+        keep: NDArray[np.bool_] = self.reduced <= self.upper - self.priced + self.tolerance()
         keep[self.chosen] = True
         return keep
 
@@ -117,6 +118,13 @@ class Node:
             within = ((sorted(renamed[v] for v in own if v in renamed), k) for own, k in self.clusters)
             node.clusters = [cluster for cluster in within if len(cluster[0]) > cluster[1]]
             self.parts.append(node)
+        bound, score = self.best - self.lower, math.fsum(node.score() for node in self.parts)
+        for node in self.parts:  # what the others score at least is not left for this one
+            node.lower = max(0.0, min(node.upper, node.best - (bound - (score - node.score()))))
+
+    def shrunk(self) -> bool:
+        """Whether it is so much less than the part it comes from that a bound is worth computing again."""
+        return self.parent is None or len(self.part) <= 0.8 * len(self.parent.part)
 
     def leaves(self) -> list[Node]:
         return [leaf for part in self.parts for leaf in part.leaves()] if self.parts else [self]

@@ -1,0 +1,194 @@
+"""Exact search by clusters, against dynamic programming and against all DAGs.
+
+In:  random lists of parent sets: with ties, forced cycles of best sets, equal scores, no empty sets, huge scores.
+Out: the same optimum whatever stages are there; a true bound at any moment."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import signal
+import threading
+from math import inf
+
+import pytest
+
+import spinney as sp
+from slow.graphs import acyclic, all_masks
+from spinney.errors import SpinneyError
+from spinney.machine import threads_for
+from spinney.search import ilp
+from spinney.search.found import Problem
+from spinney.search.ilp import STAGES
+
+KINDS = ["plain", "dense", "ties", "equal", "cycles", "no empty sets", "huge", "required"]
+Lists = dict[str, list[tuple[tuple[str, ...], float]]]
+
+
+def instance(seed: int, kind: str, n: int | None = None) -> Lists:
+    """Random lists over 2 to 8 variables."""
+    rng = random.Random(f"{kind} {seed}")
+    names = "abcdefgh"[: n or (8 if kind == "dense" else rng.randint(2, 8))]
+    lists: Lists = {}
+    for v, child in enumerate(names):
+        others = [name for name in names if name != child]
+        sets = {() if kind != "no empty sets" or v == 0 or rng.random() < 0.3 else (others[0],)}
+        if kind == "no empty sets":
+            sets = {tuple(sorted(rng.sample(names[:v], min(v, rng.randint(1, 2)))))}  # one order is always there
+        if kind == "cycles" and len(names) > 1:
+            sets.add((names[(v + 1) % len(names)],))
+        for _ in range(40 if kind == "dense" else rng.randint(1, 12)):
+            sets.add(tuple(sorted(rng.sample(others, rng.randint(0, min(4, len(others)))))))
+        if kind == "required" and child == names[-1]:
+            sets = {tuple(sorted({*own, names[0]})) for own in sets}
+        lists[child] = [(own, score(rng, kind, own, names, v)) for own in sorted(sets)]
+    return lists
+
+
+def score(rng: random.Random, kind: str, own: tuple[str, ...], names: str, v: int) -> float:
+    if kind == "ties":
+        return float(-rng.randint(0, 3))
+    if kind == "equal":
+        return -1.5
+    if kind == "cycles" and own == (names[(v + 1) % len(names)],):
+        return 0.0
+    if kind == "huge":
+        return -1e6 - rng.randint(0, 100) * 1e-4
+    return (-10 if kind == "dense" else -20) * rng.random() + 4 * len(own)
+
+
+def solved(lists: Lists, stages=STAGES, **limits) -> sp.search.Found:
+    sets = sp.ParentSets.from_lists(lists)
+    choice = sp.catalog.choose_search("ilp")
+    problem = Problem(sp.Constraints().allowed(sets.names), choice, sets=sets, threads=threads_for(1))
+    return ilp.solve(dataclasses.replace(problem, **limits), stages)
+
+
+def check(found, lists: Lists) -> None:
+    assert acyclic(found.parents)
+    total = sum(dict(lists[child])[parents] for child, parents in found.parents.items())
+    assert found.score == pytest.approx(total, rel=1e-14, abs=1e-12), "the parents re-add to the score"
+    assert found.bound >= found.score
+    times, scores, bounds = zip(*found.trace, strict=True)
+    assert list(times) == sorted(times)
+    assert all(bound >= found.score for bound in bounds) and all(score <= found.bound for score in scores)
+
+
+def brute(lists: Lists) -> float:
+    names = sorted(lists)
+    tables = [{frozenset(own): value for own, value in lists[name]} for name in names]
+    best = -inf
+    for masks in all_masks(len(names)):
+        own = [frozenset(names[p] for p in range(len(names)) if mask >> p & 1) for mask in masks]
+        best = max(best, sum(table.get(parents, -inf) for table, parents in zip(tables, own, strict=True)))
+    return best
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_dp_on_500_random_lists(kind):
+    for seed in range(63):  # times eight kinds
+        lists = instance(seed, kind)
+        best = sp.search(sp.ParentSets.from_lists(lists), method="dp").score
+        found = solved(lists)
+        check(found, lists)
+        assert found.optimal and found.bound == found.score
+        assert found.score == pytest.approx(best, rel=1e-13, abs=1e-9), (kind, seed)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equals_the_best_of_all_dags(kind):
+    for seed in range(8):
+        lists = instance(seed, kind, n=2 + seed % 3)
+        assert solved(lists).score == pytest.approx(brute(lists), rel=1e-13, abs=1e-9), (kind, seed)
+
+
+@pytest.mark.parametrize(
+    "stages", [("branch",), ("lp", "branch"), ("ascent", "branch"), ("climb", "lp", "branch"), ("dp",)]
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_stage_alone_reaches_the_same_optimum(kind, stages):
+    """Without dp the other stages see small lists too; without climbs they must find the optimum themselves."""
+    for seed in range(10):
+        lists = instance(seed, kind)
+        best = sp.search(sp.ParentSets.from_lists(lists), method="dp").score
+        found = solved(lists, stages)
+        check(found, lists)
+        assert found.optimal, (kind, seed)
+        assert found.score == pytest.approx(best, rel=1e-13, abs=1e-6), (kind, seed)
+
+
+@pytest.mark.parametrize("stages", [(), ("climb",), ("climb", "ascent"), ("lp",), ("ascent", "lp")])
+def test_a_stage_that_settles_nothing_leaves_a_true_bound(stages):
+    for seed in range(40):
+        lists = instance(seed, "cycles")
+        best = sp.search(sp.ParentSets.from_lists(lists), method="dp").score
+        found = solved(lists, stages)
+        check(found, lists)
+        assert found.bound >= best - 1e-9
+
+
+def test_stopped_at_random_moments_the_bound_is_true():
+    rng = random.Random(1)
+    for seed in range(40):
+        lists = instance(seed, "dense")
+        best = sp.search(sp.ParentSets.from_lists(lists), method="dp").score
+        found = solved(lists, ("ascent", "lp", "branch"), time_limit=10 ** rng.uniform(-5, -1.5))
+        check(found, lists)
+        assert found.bound >= best - 1e-9 and found.score <= best + 1e-9
+        assert found.optimal or found.stopped == "time limit"
+
+
+def large(n: int, seed: int = 1) -> Lists:
+    rng = random.Random(seed)
+    names = [f"v{i:02}" for i in range(n)]
+    lists: Lists = {}
+    for name in names:
+        others = [other for other in names if other != name]
+        sets = {(), *(tuple(sorted(rng.sample(others, rng.randint(1, 3)))) for _ in range(40))}
+        lists[name] = [(own, len(own) * 5 - 10 * rng.random()) for own in sorted(sets)]
+    return lists
+
+
+def test_ctrl_c_returns_the_best_so_far():
+    lists = large(45)
+    timer = threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    found = sp.search(sp.ParentSets.from_lists(lists), method="ilp", n_jobs=1)
+    timer.join()
+    check(found, lists)
+    assert found.stopped == "interrupted" or found.optimal
+
+
+def test_threads_and_repetition_do_not_matter():
+    lists = large(14)
+    one = solved(lists)
+    for threads in (1, 3):
+        again = solved(lists, threads=threads)
+        assert again.parents == one.parents and again.score == one.score and again.optimal
+
+
+def test_lists_that_force_a_cycle_are_one_sentence():
+    lists: Lists = {"a": [(("b",), -1.0)], "b": [(("a",), -1.0)], "c": [((), 0.0)]}
+    with pytest.raises(SpinneyError, match="no network without a cycle"):
+        solved(lists)
+
+
+def test_one_variable_and_one_set_each():
+    assert solved({"a": [((), -2.0)]}).score == -2.0
+    found = solved({"a": [((), -2.0)], "b": [(("a",), -1.0)]})
+    assert found.optimal and found.parents == {"a": (), "b": ("a",)}
+
+
+def test_stages_leave_fewer_and_fewer_sets():
+    found = solved(large(14))
+    stages = [stage for stage, _, _ in found.counts]
+    sets = [count for _, _, count in found.counts]
+    assert stages[0] == "listed" and sets == sorted(sets, reverse=True)
+
+
+def test_a_start_is_never_lost():
+    lists = instance(3, "plain", n=6)
+    sets = sp.ParentSets.from_lists(lists)
+    best = sp.search(sets, method="dp")
+    found = sp.search(sets, method="ilp", start=best.parents, time_limit=1e-6)
+    assert found.score >= best.score - 1e-9
