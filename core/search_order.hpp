@@ -24,6 +24,7 @@ private:
         int other;
         int as_parent = -1;                              // its bit among this variable's candidates
         int as_child = -1;                               // this variable's bit among its candidates
+        int best_as_parent = 0, best_as_child = 0;       // the best set that makes it so
     };
     struct Child {
         std::vector<int> candidates;                     // everyone in one of its sets; bit i of a mask is candidates[i]
@@ -31,9 +32,13 @@ private:
         std::vector<std::uint64_t> masks;                // per set, best first; ends with an empty one, the lack of a set
         std::vector<double> scores;
         std::vector<int> holding, holding_from;          // per candidate: the sets that hold it, best first
+        std::vector<int> best_holding;                   // the first of these, or past the end
         std::vector<std::uint64_t> names;                // per candidate, for hashing
         int first_gain = 0;                              // where its candidates' gains are kept
         std::vector<Relation> relations;
+
+        const std::uint64_t* mask(int set) const { return masks.data() + std::size_t(set) * words; }
+        bool holds(int set, int candidate) const { return mask(set)[candidate / 64] >> (candidate % 64) & 1; }
     };
 
     const ListedSets& sets_;
@@ -81,13 +86,19 @@ private:
     int best_with(const Child& child, std::uint64_t* before, int candidate, int now) const;
     double gain(int child, int candidate);
     Slot best_slot(int v);
+    Slot best_on_the_left(int v, double most);
+    Slot best_on_the_right(int v, double most, Slot best);
     void settle();
     void move(int v, int to);
     void shift(int v, int to);
     void set_to(int v, int set);
     void wake(int v);
+    void wake_candidates(int v, int was);
     void climb(const Stop& stop);
     void shake();
+    void jump();
+    bool grant_a_wish();
+    bool accepts(double drop, double heat);
     void undo();
     bool keep_if_best();
 
@@ -103,11 +114,14 @@ private:
     std::vector<int> queue_;                             // a ring of variables that may have a better place
     std::size_t head_ = 0, waiting_ = 0;
     std::vector<char> queued_;
+    int held_ = -1;                                      // a variable that may not move yet
     std::vector<Step> steps_;                            // since the last accepted order
     std::vector<Change> changes_;
     double accepted_ = 0;
+    double usual_drop_ = 0;                              // about the median of what shakes cost
     std::vector<std::uint64_t> marks_, scratch_;
-    std::vector<int> relation_at_;
+    std::vector<int> relation_at_, block_;
+    std::vector<char> chosen_;
     std::vector<int> best_;
     double best_score_;
     std::uint64_t shakes_ = 0;
@@ -116,8 +130,8 @@ private:
 
 struct OrderRequest {
     std::vector<std::vector<int>> start;                 // parents per child, acyclic; the first run begins there; empty: none
-    int runs = 8;
-    int patience = 100;                                  // shakes per variable without a better order before a run ends
+    int runs = 4;
+    int patience = 200;                                  // shakes per variable without a better order before a run ends
     std::uint64_t seed = 0;
     double time_limit = 0;                               // seconds; 0: none
 };
