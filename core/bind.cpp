@@ -498,6 +498,7 @@ NB_MODULE(_core, m) {
             OrderResult found = run(control, progress, ending, time_limit, [&] { return order_search(sets, request, team, control); });
             nb::dict out;
             out["parents"] = nb::cast(found.parents);
+            out["order"] = nb::cast(found.order);
             out["trace"] = nb::cast(found.trace);
             out["stopped"] = found.stopped;
             note(out, ending);

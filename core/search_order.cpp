@@ -597,6 +597,7 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
         double score = worst;
         bool feasible = false;
         std::vector<std::vector<int>> parents;
+        std::vector<int> order;
     };
     std::vector<Run> ended(runs);
     OrderResult result;
@@ -625,7 +626,7 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
             if (one.feasible()) result.trace.emplace_back(seconds(), shown);
         };
         one.improve(static_cast<std::uint64_t>(request.patience) * n, stop, better);
-        ended[task] = {one.score(), one.feasible(), one.parents()};
+        ended[task] = {one.score(), one.feasible(), one.parents(), one.order()};
     };
     team.run(runs, [&](int, std::size_t task) { search(task); });
     if (ended[0].parents.empty()) search(0);             // stopped before anything began
@@ -633,6 +634,7 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
     for (std::size_t i = 0; i < runs; ++i)
         if (ended[i].score > ended[first].score) first = i;
     result.parents = std::move(ended[first].parents);
+    result.order = std::move(ended[first].order);
     result.score = ended[first].score;
     result.feasible = ended[first].feasible;
     result.stopped = control.stop || (request.time_limit > 0 && seconds() > request.time_limit);

@@ -138,6 +138,7 @@ struct OrderRequest {
 
 struct OrderResult {
     std::vector<std::vector<int>> parents;
+    std::vector<int> order;
     double score = 0;
     std::vector<std::pair<double, double>> trace;        // (seconds, best score so far)
     bool feasible = true, stopped = false;

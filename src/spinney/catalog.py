@@ -283,7 +283,14 @@ _TABU = (
     Option("patience", 30, "steps without a new best before a walk ends", kind="integer", low=1, open=False),
 )
 _ORDER = (
-    Option("runs", 4, "independent runs from random orders; a start is the first of them", kind="integer", low=1, open=False),
+    Option(
+        "runs",
+        4,
+        "independent runs from random orders; a start is the first of them",
+        kind="integer",
+        low=1,
+        open=False,
+    ),
     Option(
         "patience",
         200,
