@@ -197,6 +197,14 @@ void OrderSearch::settle() {
 
 void OrderSearch::forget() { best_score_ = worst; }
 
+template <class What>
+void OrderSearch::for_parents(int v, int set, What&& what) const {
+    const Child& child = tables_.children_[v];
+    for (int w = 0; w < child.words; ++w)
+        for (std::uint64_t bits = child.mask(set)[w]; bits; bits &= bits - 1)
+            what(child.candidates[w * 64 + std::countr_zero(bits)]);
+}
+
 int OrderSearch::next_within(const Child& child, const std::uint64_t* before, int from) const {
     if (child.words == 1) {
         const std::uint64_t missing = ~before[0];
@@ -461,21 +469,16 @@ bool OrderSearch::grant_a_wish() {
             chosen_[child.candidates[i]] = 1;
             last = std::max(last, position_[child.candidates[i]]);
         }
-    auto for_parents = [&](int u, auto&& what) {
-        const Child& c = tables_.children_[u];
-        for (int w = 0; w < c.words; ++w)
-            for (std::uint64_t bits = c.mask(set_[u])[w]; bits; bits &= bits - 1) what(c.candidates[w * 64 + std::countr_zero(bits)]);
-    };
     if (chance(2)) {
         for (int i = last; i > here; --i)
             if (const int u = order_[i]; chosen_[u]) {
                 block_.push_back(u);
-                for_parents(u, [&](int p) { chosen_[p] = 1; });
+                for_parents(u, set_[u], [&](int p) { chosen_[p] = 1; });
             }
         for (auto u = block_.rbegin(); u != block_.rend(); ++u) move(*u, position_[v]);
     } else {
         for (int i = here + 1; i < last; ++i)            // chosen: a missing parent, which stays; descendants are 2
-            if (const int u = order_[i]; !chosen_[u]) for_parents(u, [&](int p) { if (p == v || chosen_[p] == 2) chosen_[u] = 2; });
+            if (const int u = order_[i]; !chosen_[u]) for_parents(u, set_[u], [&](int p) { if (p == v || chosen_[p] == 2) chosen_[u] = 2; });
         block_.push_back(v);
         for (int i = here + 1; i < last; ++i)
             if (chosen_[order_[i]] == 2) block_.push_back(order_[i]);
@@ -509,6 +512,53 @@ void OrderSearch::undo() {
     }
 }
 
+// Where this order and the best differ, they differ in parts that hang together: a part that is better here goes into
+// the best, if that closes no cycle, and the search goes on from there.
+void OrderSearch::mend_the_best() {
+    std::vector<int> part(n_, -1), todo, sets = best_sets_, missing(n_), order;
+    std::vector<std::vector<int>> near(n_), children(n_);
+    for (int v = 0; v < n_; ++v) {
+        if (set_[v] == best_sets_[v]) continue;
+        auto join = [&](int p) {
+            if (set_[p] == best_sets_[p]) return;
+            near[v].push_back(p);
+            near[p].push_back(v);
+        };
+        for_parents(v, set_[v], join);
+        for_parents(v, best_sets_[v], join);
+    }
+    auto sorted = [&] {                                  // the DAG of `sets` from its sources on; less than all: a cycle
+        order.clear();
+        for (auto& c : children) c.clear();
+        std::fill(missing.begin(), missing.end(), 0);
+        for (int v = 0; v < n_; ++v) for_parents(v, sets[v], [&](int p) { children[p].push_back(v), ++missing[v]; });
+        for (int v = 0; v < n_; ++v)
+            if (!missing[v]) order.push_back(v);
+        for (std::size_t i = 0; i < order.size(); ++i)
+            for (int c : children[order[i]])
+                if (!--missing[c]) order.push_back(c);
+        return static_cast<int>(order.size()) == n_;
+    };
+    for (int first = 0; first < n_; ++first) {
+        if (set_[first] == best_sets_[first] || part[first] >= 0) continue;
+        double better = 0;
+        todo.assign(1, first);
+        part[first] = first;
+        for (std::size_t i = 0; i < todo.size(); ++i) {
+            const auto& scores = tables_.children_[todo[i]].scores;
+            better += scores[set_[todo[i]]] - scores[best_sets_[todo[i]]];
+            for (int u : near[todo[i]])
+                if (part[u] < 0) part[u] = first, todo.push_back(u);
+        }
+        if (better <= tables_.slack_) continue;
+        for (int v : todo) sets[v] = set_[v];
+        if (!sorted())
+            for (int v : todo) sets[v] = best_sets_[v];
+    }
+    sorted();
+    start_from_order(order);
+}
+
 bool OrderSearch::keep_if_best() {
     if (score_ <= best_score_ + tables_.slack_) return false;
     double sum = 0;                                      // without the rounding of many small steps
@@ -516,28 +566,44 @@ bool OrderSearch::keep_if_best() {
     score_ = sum;
     best_score_ = sum;
     best_ = order_;
+    best_sets_ = set_;
     return true;
 }
 
+bool OrderSearch::accept() {
+    steps_.clear();
+    changes_.clear();
+    const bool best = keep_if_best();
+    accepted_ = score_;
+    return best;
+}
+
 void OrderSearch::improve(std::uint64_t patience, const Stop& stop, const std::function<void()>& better) {
-    auto accept = [&] {
-        steps_.clear();
-        changes_.clear();
-        const bool best = keep_if_best();
-        accepted_ = score_;
+    auto keep = [&] {
+        const bool best = accept();
         if (best && better) better();
         return best;
     };
     climb(stop);
-    accept();
-    // Rounds that begin hot and end cold, each twice as long as the last; the first is cold throughout, for those in a hurry.
+    keep();
+    // Rounds that begin hot and end cold. The first is cold throughout; then a round that brought something is
+    // followed by a colder one, others by hotter and longer ones.
+    constexpr double coldest = 0.12, hottest = 1;
     std::uint64_t round = std::uint64_t{10} * n_, in_round = 0;
-    double hottest = 0;
+    double heat = 0, round_began = best_score_;
     for (std::uint64_t failed = 0; failed < patience && !(stop && stop()); ++failed) {
         if (in_round++ == round) {
-            round *= 2;
+            mend_the_best();
+            climb(stop);
+            if (keep()) failed = 0;
+            if (best_score_ > round_began) {
+                heat = std::max(coldest, heat / 2);
+            } else {
+                heat = std::min(hottest, std::max(coldest, heat * 2));
+                round += round / 10;
+            }
             in_round = 0;
-            hottest = 0.5;
+            round_began = best_score_;
         }
         ++shakes_;
         shake();
@@ -546,11 +612,18 @@ void OrderSearch::improve(std::uint64_t patience, const Stop& stop, const std::f
             wake(std::exchange(held_, -1));
             climb(stop);
         }
-        if (!accepts(accepted_ - score_, hottest * (1 - static_cast<double>(in_round) / static_cast<double>(round)))) undo();
-        else if (accept()) failed = 0;
+        if (!accepts(accepted_ - score_, heat * (1 - static_cast<double>(in_round) / static_cast<double>(round)))) undo();
+        else if (keep()) failed = 0;
     }
     start_from_order(best_);                             // shakes wake only those nearby: a last look at everyone
     climb(stop);
+    keep();
+}
+
+void OrderSearch::learn_from(const std::vector<int>& order) {
+    start_from_order(order);
+    mend_the_best();
+    climb({});
     accept();
 }
 
@@ -595,8 +668,6 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
 
     struct Run {
         double score = worst;
-        bool feasible = false;
-        std::vector<std::vector<int>> parents;
         std::vector<int> order;
     };
     std::vector<Run> ended(runs);
@@ -626,17 +697,23 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
             if (one.feasible()) result.trace.emplace_back(seconds(), shown);
         };
         one.improve(static_cast<std::uint64_t>(request.patience) * n, stop, better);
-        ended[task] = {one.score(), one.feasible(), one.parents(), one.order()};
+        ended[task] = {one.score(), one.order()};
     };
     team.run(runs, [&](int, std::size_t task) { search(task); });
-    if (ended[0].parents.empty()) search(0);             // stopped before anything began
+    if (ended[0].order.empty()) search(0);               // stopped before anything began
+    OrderSearch all(tables, 0);
     std::size_t first = 0;
     for (std::size_t i = 0; i < runs; ++i)
         if (ended[i].score > ended[first].score) first = i;
-    result.parents = std::move(ended[first].parents);
-    result.order = std::move(ended[first].order);
-    result.score = ended[first].score;
-    result.feasible = ended[first].feasible;
+    all.start_from_order(ended[first].order);
+    all.improve(0);
+    for (const Run& run : ended)                         // those that never began have no order
+        if (!run.order.empty()) all.learn_from(run.order);
+    result.parents = all.parents();
+    result.order = all.order();
+    result.score = all.score();
+    result.feasible = all.feasible();
+    if (result.feasible && result.score > shown) result.trace.emplace_back(seconds(), result.score);
     result.stopped = control.stop || (request.time_limit > 0 && seconds() > request.time_limit);
     return result;
 }

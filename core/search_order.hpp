@@ -64,6 +64,8 @@ public:
     // Climbs by insertions, then shakes and climbs until `patience` shakes in a row brought nothing or `stop` says so.
     // `better` hears of every new best. The best order is kept over all starts until forget().
     void improve(std::uint64_t patience, const Stop& stop = {}, const std::function<void()>& better = {});
+    // Takes from another order the parts that are better there.
+    void learn_from(const std::vector<int>& order);      // REQUIRES: improve() came before
     void forget();
 
     double score() const { return best_score_; }
@@ -100,6 +102,9 @@ private:
     bool grant_a_wish();
     bool accepts(double drop, double heat);
     void undo();
+    void mend_the_best();
+    template <class What> void for_parents(int v, int set, What&& what) const;
+    bool accept();
     bool keep_if_best();
 
     const OrderTables& tables_;
@@ -122,7 +127,7 @@ private:
     std::vector<std::uint64_t> marks_, scratch_;
     std::vector<int> relation_at_, block_;
     std::vector<char> chosen_;
-    std::vector<int> best_;
+    std::vector<int> best_, best_sets_;
     double best_score_;
     std::uint64_t shakes_ = 0;
     std::mt19937_64 random_;

@@ -1,8 +1,8 @@
 """Search over orders, against dp and against its own promises.
 
 In:  parent sets drawn at random or written by hand.
-Out: mostly the optimum and never above it; a network of the listed sets; no single insertion betters its order; the same whatever the
-number of threads; a start is never made worse."""
+Out: mostly the optimum and never above it; a network of the listed sets; no single insertion betters its order; the same
+whatever the number of threads; a start is never made worse."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Lists = dict[str, list[tuple[tuple[str, ...], float]]]
 
 
 def drawn(n: int, seed: int, most: int = 3, empty: float = 1.0, candidates: int = 99, whole: bool = False) -> Lists:
-    """Random lists; about half of all sets are there, the empty one with probability `empty`; whole scores tie often."""
+    """Random lists; about half of all sets are there, the empty one at times; whole scores tie often."""
     rng = random.Random(seed)
     names = [f"v{i:04}" for i in range(n)] if n > len(NAMES) else list(NAMES[:n])
     lists: Lists = {}
