@@ -1,8 +1,8 @@
 """Search over orders, against dp and against its own promises.
 
 In:  parent sets drawn at random or written by hand.
-Out: mostly the optimum and never above it; a network of the listed sets; no single insertion betters its order; the same
-whatever the number of threads; a start is never made worse."""
+Out: mostly the optimum and never above it; a network of the listed sets; no single insertion betters its order; the
+same whatever the number of threads; a start is never made worse."""
 
 from __future__ import annotations
 
