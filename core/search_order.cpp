@@ -21,76 +21,11 @@ namespace {
 
 constexpr double worst = -std::numeric_limits<double>::infinity();
 
-std::uint64_t bit(int i) { return std::uint64_t{1} << (i & 63); }
-
 }  // namespace
-
-OrderTables::OrderTables(const ListedSets& sets) : sets_(sets), children_(sets.size()) {
-    const int n = static_cast<int>(sets.size());
-    std::mt19937_64 fixed(1);                            // for hashing; not the user's randomness
-    double scale = 1, range = 1;
-    for (int v = 0; v < n; ++v) {
-        if (sets[v].empty()) continue;
-        scale += std::abs(sets[v].front().score);
-        range += sets[v].front().score - sets[v].back().score;
-    }
-    slack_ = 1e-11 * scale;
-    for (int v = 0; v < n; ++v) {
-        Child& child = children_[v];
-        for (const ListedSet& set : sets[v]) child.candidates.insert(child.candidates.end(), set.parents.begin(), set.parents.end());
-        std::sort(child.candidates.begin(), child.candidates.end());
-        child.candidates.erase(std::unique(child.candidates.begin(), child.candidates.end()), child.candidates.end());
-        const int candidates = static_cast<int>(child.candidates.size());
-        child.words = std::max(1, (candidates + 63) / 64);
-        child.first_gain = pairs_;
-        pairs_ += candidates;
-        for (int i = 0; i < candidates; ++i) child.names.push_back(fixed());
-
-        // A set that scores no better than one within it is never the best. Looking at the first ones only keeps long lists cheap.
-        constexpr std::size_t most_compared = 4096;
-        std::vector<std::uint64_t> mask(child.words);
-        for (const ListedSet& set : sets[v]) {
-            std::fill(mask.begin(), mask.end(), 0);
-            for (int p : set.parents) {
-                auto i = std::lower_bound(child.candidates.begin(), child.candidates.end(), p) - child.candidates.begin();
-                mask[i / 64] |= bit(static_cast<int>(i));
-            }
-            bool needless = false;
-            for (std::size_t k = 0; k < std::min(child.scores.size(), most_compared) && !needless; ++k) {
-                std::uint64_t outside = 0;
-                for (int w = 0; w < child.words; ++w) outside |= child.masks[k * child.words + w] & ~mask[w];
-                needless = !outside;
-            }
-            if (needless) continue;
-            child.masks.insert(child.masks.end(), mask.begin(), mask.end());
-            child.scores.push_back(set.score);
-        }
-        child.holding_from.push_back(0);
-        for (int i = 0; i < candidates; ++i) {
-            for (std::size_t k = 0; k < child.scores.size(); ++k)
-                if (child.masks[k * child.words + i / 64] & bit(i)) child.holding.push_back(static_cast<int>(k));
-            child.holding_from.push_back(static_cast<int>(child.holding.size()));
-        }
-        // No listed set is worse than all sets of all variables can make good.
-        child.masks.insert(child.masks.end(), child.words, 0);
-        child.scores.push_back((sets[v].empty() ? 0 : sets[v].back().score) - 2 * range);
-    }
-    for (int v = 0; v < n; ++v)
-        for (std::size_t i = 0; i < children_[v].candidates.size(); ++i) {
-            const int u = children_[v].candidates[i];
-            auto relate = [](Child& one, int other) -> Relation& {
-                auto place = std::find_if(one.relations.begin(), one.relations.end(), [&](auto& r) { return r.other == other; });
-                if (place == one.relations.end()) place = one.relations.insert(place, Relation{other});
-                return *place;
-            };
-            relate(children_[v], u).as_parent = static_cast<int>(i);
-            relate(children_[u], v).as_child = static_cast<int>(i);
-        }
-}
 
 OrderSearch::OrderSearch(const OrderTables& tables, std::uint64_t seed)
     : tables_(tables), n_(tables.variables()), order_(n_), position_(n_), set_(n_), hash_(n_),
-      gains_(tables.pairs_, {0, 0.0}), queue_(n_), queued_(n_), marks_((n_ + 63) / 64 + 1), relation_at_(n_),
+      gains_(tables.pairs_, {0, 0.0}), queue_(n_), queued_(n_), marks_((n_ + 63) / 64 + 1), relation_at_(n_), chosen_(n_),
       best_score_(worst), random_(seed) {
     std::size_t words = 0, most = 0;
     for (const Child& child : tables.children_) {
@@ -191,6 +126,14 @@ void OrderSearch::settle() {
 
 void OrderSearch::forget() { best_score_ = worst; }
 
+template <class What>
+void OrderSearch::for_parents(int v, int set, What&& what) const {
+    const Child& child = tables_.children_[v];
+    for (int w = 0; w < child.words; ++w)
+        for (std::uint64_t bits = child.mask(set)[w]; bits; bits &= bits - 1)
+            what(child.candidates[w * 64 + std::countr_zero(bits)]);
+}
+
 int OrderSearch::next_within(const Child& child, const std::uint64_t* before, int from) const {
     if (child.words == 1) {
         const std::uint64_t missing = ~before[0];
@@ -199,7 +142,7 @@ int OrderSearch::next_within(const Child& child, const std::uint64_t* before, in
         return static_cast<int>(mask - child.masks.data());
     }
     for (;; ++from) {
-        const std::uint64_t* mask = child.masks.data() + std::size_t(from) * child.words;
+        const std::uint64_t* mask = child.mask(from);
         int w = 0;
         while (w < child.words && !(mask[w] & ~before[w])) ++w;
         if (w == child.words) return from;
@@ -220,7 +163,7 @@ int OrderSearch::best_with(const Child& child, std::uint64_t* before, int candid
     before[candidate / 64] |= bit(candidate);
     int found = now;
     for (; set < end && *set < now && found == now; ++set) {
-        const std::uint64_t* mask = child.masks.data() + std::size_t(*set) * child.words;
+        const std::uint64_t* mask = child.mask(*set);
         int w = 0;
         while (w < child.words && !(mask[w] & ~before[w])) ++w;
         if (w == child.words) found = *set;
@@ -241,7 +184,7 @@ double OrderSearch::gain(int v, int candidate) {
     if (known == key) return value;
     known = key;
     if (!there) return value = child.scores[best_with(child, before, candidate, now)] - child.scores[now];
-    if (!(child.masks[std::size_t(now) * child.words + candidate / 64] & bit(candidate))) return value = 0;
+    if (!child.holds(now, candidate)) return value = 0;
     before[candidate / 64] ^= bit(candidate);
     const int without = next_within(child, before, now + 1);
     before[candidate / 64] ^= bit(candidate);
@@ -251,64 +194,83 @@ double OrderSearch::gain(int v, int candidate) {
 OrderSearch::Slot OrderSearch::best_slot(int v) {
     const Child& child = tables_.children_[v];
     const int here = position_[v];
-    const double own = child.scores[set_[v]], slack = tables_.slack_;
+    const double slack = tables_.slack_;
     double left = 0;                                     // all that children before v could have of it
+    for (const auto& r : child.relations)
+        if (r.as_child >= 0 && position_[r.other] < here && r.best_as_child < set_[r.other]) left += gain(r.other, r.as_child);
+    const double right = child.scores.front() - child.scores[set_[v]];       // all that v could have of those behind it
+    if (left <= slack && right <= slack) return {};
     std::fill(marks_.begin(), marks_.end(), 0);
     for (std::size_t i = 0; i < child.relations.size(); ++i) {
         const auto& r = child.relations[i];
         const int at = position_[r.other];
+        const bool matters = at < here ? left > slack && (r.as_parent >= 0 || r.best_as_child < set_[r.other])
+                                       : right > slack && (r.as_child >= 0 || r.best_as_parent < set_[v]);
+        if (!matters) continue;
         marks_[at / 64] |= bit(at);
         relation_at_[at] = static_cast<int>(i);
-        if (at < here && r.as_child >= 0) left += gain(r.other, r.as_child);
     }
     Slot best{slack, -1};
-    const std::uint64_t* before = &before_[before_from_[v]];
-    if (left > slack) {
-        std::copy_n(before, child.words, scratch_.data());
-        int set = set_[v];
-        double won = 0, lost = 0;
-        bool going = true;
-        for (int word = here / 64; word >= 0 && going; --word)
-            for (std::uint64_t bits = marks_[word] & (word == here / 64 ? bit(here) - 1 : ~std::uint64_t{0}); bits && going;) {
-                const int in_word = 63 - std::countl_zero(bits), at = word * 64 + in_word;
-                bits ^= bit(in_word);
-                const auto& r = child.relations[relation_at_[at]];
-                if (r.as_parent >= 0) {
-                    scratch_[r.as_parent / 64] ^= bit(r.as_parent);
-                    if (child.masks[std::size_t(set) * child.words + r.as_parent / 64] & bit(r.as_parent)) {
-                        set = next_within(child, scratch_.data(), set + 1);
-                        lost = own - child.scores[set];
-                        if (left - lost <= best.gain) going = false;
-                    }
-                }
-                if (r.as_child >= 0) won += gain(r.other, r.as_child);
-                if (won - lost > best.gain + (best.position < 0 ? 0 : slack)) best = {won - lost, at};
-            }
-    }
-    const double most = child.scores.front() - own;      // to be won on the right
-    if (most > best.gain) {
-        std::copy_n(before, child.words, scratch_.data());
-        int set = set_[v];
-        double won = 0, lost = 0;
-        bool going = true;
-        for (int word = here / 64; word < static_cast<int>(marks_.size()) && going; ++word)
-            for (std::uint64_t bits = marks_[word] & (word == here / 64 ? ~(bit(here) - 1) : ~std::uint64_t{0}); bits && going;) {
-                const int in_word = std::countr_zero(bits), at = word * 64 + in_word;
-                bits &= bits - 1;
-                const auto& r = child.relations[relation_at_[at]];
-                if (r.as_child >= 0) {
-                    lost += gain(r.other, r.as_child);
-                    if (most - lost <= best.gain) going = false;
-                }
-                if (r.as_parent >= 0) {
-                    set = best_with(child, scratch_.data(), r.as_parent, set);
-                    scratch_[r.as_parent / 64] |= bit(r.as_parent);
-                    won = child.scores[set] - own;
-                }
-                if (won - lost > best.gain + (best.position < 0 ? 0 : slack)) best = {won - lost, at};
-            }
-    }
+    if (left > slack) best = best_on_the_left(v, left);
+    if (right > best.gain) best = best_on_the_right(v, right, best);
     return best;
+}
+
+OrderSearch::Slot OrderSearch::best_on_the_left(int v, double most) {
+    const Child& child = tables_.children_[v];
+    const int here = position_[v];
+    const double own = child.scores[set_[v]];
+    std::copy_n(&before_[before_from_[v]], child.words, scratch_.data());
+    Slot best{tables_.slack_, -1};
+    int set = set_[v];
+    double won = 0, lost = 0;
+    std::uint64_t bits = marks_[here / 64] & (bit(here) - 1);
+    for (int word = here / 64;; bits = marks_[--word]) {
+        while (bits) {
+            const int in_word = 63 - std::countl_zero(bits), at = word * 64 + in_word;
+            bits ^= bit(in_word);
+            const auto& r = child.relations[relation_at_[at]];
+            if (r.as_parent >= 0) {
+                scratch_[r.as_parent / 64] ^= bit(r.as_parent);
+                if (child.holds(set, r.as_parent)) {
+                    set = next_within(child, scratch_.data(), set + 1);
+                    lost = own - child.scores[set];
+                    if (most - lost <= best.gain) return best;
+                }
+            }
+            if (r.as_child >= 0 && r.best_as_child < set_[r.other]) won += gain(r.other, r.as_child);
+            if (won - lost > best.gain + tables_.slack_) best = {won - lost, at};
+        }
+        if (word == 0) return best;
+    }
+}
+
+OrderSearch::Slot OrderSearch::best_on_the_right(int v, double most, Slot best) {
+    const Child& child = tables_.children_[v];
+    const int here = position_[v], words = static_cast<int>(marks_.size());
+    const double own = child.scores[set_[v]];
+    std::copy_n(&before_[before_from_[v]], child.words, scratch_.data());
+    int set = set_[v];
+    double won = 0, lost = 0;
+    std::uint64_t bits = marks_[here / 64] & ~(bit(here) - 1);
+    for (int word = here / 64;; bits = marks_[word]) {
+        while (bits) {
+            const int at = word * 64 + std::countr_zero(bits);
+            bits &= bits - 1;
+            const auto& r = child.relations[relation_at_[at]];
+            if (r.as_child >= 0) {
+                lost += gain(r.other, r.as_child);
+                if (most - lost <= best.gain) return best;
+            }
+            if (r.as_parent >= 0 && r.best_as_parent < set) {        // others are in no better set
+                set = best_with(child, scratch_.data(), r.as_parent, set);
+                scratch_[r.as_parent / 64] |= bit(r.as_parent);
+                won = child.scores[set] - own;
+            }
+            if (won - lost > best.gain + tables_.slack_) best = {won - lost, at};
+        }
+        if (++word == words) return best;
+    }
 }
 
 void OrderSearch::wake(int v) {
@@ -316,6 +278,17 @@ void OrderSearch::wake(int v) {
     queued_[v] = 1;
     std::size_t at = head_ + waiting_++;
     queue_[at < queue_.size() ? at : at - queue_.size()] = v;
+}
+
+// After a change before v: the candidates from which v may now win, and those it may let go.
+void OrderSearch::wake_candidates(int v, int was) {
+    const Child& child = tables_.children_[v];
+    const std::uint64_t* before = &before_[before_from_[v]];
+    for (int i = 0; i < static_cast<int>(child.candidates.size()); ++i) {
+        const int c = child.candidates[i];
+        if (before[i / 64] & bit(i) ? set_[c] > 0 && (child.holds(set_[v], i) || child.holds(was, i)) : child.best_holding[i] < set_[v])
+            wake(c);
+    }
 }
 
 void OrderSearch::set_to(int v, int set) {
@@ -353,30 +326,31 @@ void OrderSearch::move(int v, int to) {
     const Child& child = tables_.children_[v];
     steps_.push_back({v, from});
     shift(v, to);
-    auto holds = [&](const Child& c, int set, int candidate) {
-        return c.masks[std::size_t(set) * c.words + candidate / 64] & bit(candidate);
-    };
     int own = set_[v];
+    bool more = false;                                   // before v than there were
     for (const auto& r : child.relations) {
-        wake(r.other);
         const int at = position_[r.other];
-        const bool crossed = leftward ? at > to && at <= from : at < to && at >= from;
-        if (!crossed) continue;
+        if (leftward ? at <= to || at > from : at >= to || at < from) continue;
+        wake(r.other);
         if (r.as_parent >= 0 && !leftward) {
             own = best_with(child, &before_[before_from_[v]], r.as_parent, own);
+            more = true;
         }
         if (r.as_child < 0) continue;
         const Child& other = tables_.children_[r.other];
         std::uint64_t* before = &before_[before_from_[r.other]];
+        const int was = set_[r.other];
         if (leftward) {
-            set_to(r.other, best_with(other, before, r.as_child, set_[r.other]));
-        } else if (holds(other, set_[r.other], r.as_child)) {
-            set_to(r.other, next_within(other, before, set_[r.other] + 1));
+            set_to(r.other, best_with(other, before, r.as_child, was));
+        } else if (other.holds(was, r.as_child)) {
+            set_to(r.other, next_within(other, before, was + 1));
         }
-        for (int c : other.candidates) wake(c);
+        if (leftward || set_[r.other] != was) wake_candidates(r.other, was);
     }
     if (leftward) own = next_within(child, &before_[before_from_[v]], own);
+    const int was = set_[v];
     set_to(v, own);
+    if (more || own != was) wake_candidates(v, was);
 }
 
 void OrderSearch::climb(const Stop& stop) {
@@ -385,14 +359,19 @@ void OrderSearch::climb(const Stop& stop) {
         if (++head_ == queue_.size()) head_ = 0;
         --waiting_;
         queued_[v] = 0;
+        if (v == held_) continue;
         Slot slot = best_slot(v);
         if (slot.position >= 0) move(v, slot.position);
         if (stop && stop()) return;
     }
 }
 
-// A few variables that share sets, one after another, jump over one of their relations.
 void OrderSearch::shake() {
+    if (chance(2) || !grant_a_wish()) jump();
+}
+
+// A few variables that share sets, one after another, jump over one of their relations.
+void OrderSearch::jump() {
     int v = static_cast<int>(chance(n_));
     for (std::size_t left = 1 + chance(3); left > 0; --left) {
         const auto& relations = tables_.children_[v].relations;
@@ -400,6 +379,51 @@ void OrderSearch::shake() {
         move(v, position_[relations[chance(relations.size())].other]);
         v = relations[chance(relations.size())].other;
     }
+}
+
+// Some variable gets one of the sets it would rather have, and is held there. Either the missing parents come before it and bring
+// their own ancestors along, or it goes behind them and takes its descendants with it; so others lose
+// only where there would be a cycle.
+bool OrderSearch::grant_a_wish() {
+    int v = static_cast<int>(chance(n_));
+    for (int look = 0; look < 50 && set_[v] == 0; ++look) v = static_cast<int>(chance(n_));
+    if (set_[v] == 0) return false;
+    const Child& child = tables_.children_[v];
+    const int wish = static_cast<int>(chance(set_[v])), here = position_[v];
+    int last = here;
+    std::fill(chosen_.begin(), chosen_.end(), 0);
+    block_.clear();
+    for (int i = 0; i < static_cast<int>(child.candidates.size()); ++i)
+        if (child.holds(wish, i) && position_[child.candidates[i]] > here) {
+            chosen_[child.candidates[i]] = 1;
+            last = std::max(last, position_[child.candidates[i]]);
+        }
+    if (chance(2)) {
+        for (int i = last; i > here; --i)
+            if (const int u = order_[i]; chosen_[u]) {
+                block_.push_back(u);
+                for_parents(u, set_[u], [&](int p) { chosen_[p] = 1; });
+            }
+        for (auto u = block_.rbegin(); u != block_.rend(); ++u) move(*u, position_[v]);
+    } else {
+        for (int i = here + 1; i < last; ++i)            // chosen: a missing parent, which stays; descendants are 2
+            if (const int u = order_[i]; !chosen_[u])
+                for_parents(u, set_[u], [&](int p) { if (p == v || chosen_[p] == 2) chosen_[u] = 2; });
+        block_.push_back(v);
+        for (int i = here + 1; i < last; ++i)
+            if (chosen_[order_[i]] == 2) block_.push_back(order_[i]);
+        for (int u : block_) move(u, last);
+    }
+    held_ = v;
+    return true;
+}
+
+// As in annealing; the heat is in units of what shakes here usually cost.
+bool OrderSearch::accepts(double drop, double heat) {
+    if (drop <= tables_.slack_) return true;
+    usual_drop_ = usual_drop_ == 0 ? drop : usual_drop_ * (drop > usual_drop_ ? 1.025 : 0.975);
+    const double luck = (static_cast<double>(random_() >> 11) + 1) * 0x1p-53;
+    return drop < -std::log(luck) * heat * usual_drop_;
 }
 
 void OrderSearch::undo() {
@@ -418,6 +442,53 @@ void OrderSearch::undo() {
     }
 }
 
+// Where this order and the best differ, they differ in parts that hang together: a part that is better here goes into
+// the best, if that closes no cycle, and the search goes on from there.
+void OrderSearch::mend_the_best() {
+    std::vector<int> part(n_, -1), todo, sets = best_sets_, missing(n_), order;
+    std::vector<std::vector<int>> near(n_), children(n_);
+    for (int v = 0; v < n_; ++v) {
+        if (set_[v] == best_sets_[v]) continue;
+        auto join = [&](int p) {
+            if (set_[p] == best_sets_[p]) return;
+            near[v].push_back(p);
+            near[p].push_back(v);
+        };
+        for_parents(v, set_[v], join);
+        for_parents(v, best_sets_[v], join);
+    }
+    auto sorted = [&] {                                  // the DAG of `sets` from its sources on; less than all: a cycle
+        order.clear();
+        for (auto& c : children) c.clear();
+        std::fill(missing.begin(), missing.end(), 0);
+        for (int v = 0; v < n_; ++v) for_parents(v, sets[v], [&](int p) { children[p].push_back(v), ++missing[v]; });
+        for (int v = 0; v < n_; ++v)
+            if (!missing[v]) order.push_back(v);
+        for (std::size_t i = 0; i < order.size(); ++i)
+            for (int c : children[order[i]])
+                if (!--missing[c]) order.push_back(c);
+        return static_cast<int>(order.size()) == n_;
+    };
+    for (int first = 0; first < n_; ++first) {
+        if (set_[first] == best_sets_[first] || part[first] >= 0) continue;
+        double better = 0;
+        todo.assign(1, first);
+        part[first] = first;
+        for (std::size_t i = 0; i < todo.size(); ++i) {
+            const auto& scores = tables_.children_[todo[i]].scores;
+            better += scores[set_[todo[i]]] - scores[best_sets_[todo[i]]];
+            for (int u : near[todo[i]])
+                if (part[u] < 0) part[u] = first, todo.push_back(u);
+        }
+        if (better <= tables_.slack_) continue;
+        for (int v : todo) sets[v] = set_[v];
+        if (!sorted())
+            for (int v : todo) sets[v] = best_sets_[v];
+    }
+    sorted();
+    start_from_order(order);
+}
+
 bool OrderSearch::keep_if_best() {
     if (score_ <= best_score_ + tables_.slack_) return false;
     double sum = 0;                                      // without the rounding of many small steps
@@ -425,27 +496,65 @@ bool OrderSearch::keep_if_best() {
     score_ = sum;
     best_score_ = sum;
     best_ = order_;
+    best_sets_ = set_;
     return true;
 }
 
+bool OrderSearch::accept() {
+    steps_.clear();
+    changes_.clear();
+    const bool best = keep_if_best();
+    accepted_ = score_;
+    return best;
+}
+
 void OrderSearch::improve(std::uint64_t patience, const Stop& stop, const std::function<void()>& better) {
-    auto accept = [&] {
-        steps_.clear();
-        changes_.clear();
-        const bool best = keep_if_best();
-        accepted_ = score_;
+    auto keep = [&] {
+        const bool best = accept();
         if (best && better) better();
         return best;
     };
     climb(stop);
-    accept();
+    keep();
+    // Rounds that begin hot and end cold. The first is cold throughout; then a round that brought something is
+    // followed by a colder one, others by hotter and longer ones.
+    constexpr double coldest = 0.12, hottest = 1;
+    std::uint64_t round = std::uint64_t{10} * n_, in_round = 0;
+    double heat = 0, round_began = best_score_;
     for (std::uint64_t failed = 0; failed < patience && !(stop && stop()); ++failed) {
+        if (in_round++ == round) {
+            mend_the_best();
+            climb(stop);
+            if (keep()) failed = 0;
+            if (best_score_ > round_began) {
+                heat = std::max(coldest, heat / 2);
+            } else {
+                heat = std::min(hottest, std::max(coldest, heat * 2));
+                round += round / 10;
+            }
+            in_round = 0;
+            round_began = best_score_;
+        }
         ++shakes_;
         shake();
         climb(stop);
-        if (score_ < accepted_ - tables_.slack_) undo();
-        else if (accept()) failed = 0;
+        if (held_ >= 0) {
+            wake(std::exchange(held_, -1));
+            climb(stop);
+        }
+        if (!accepts(accepted_ - score_, heat * (1 - static_cast<double>(in_round) / static_cast<double>(round)))) undo();
+        else if (keep()) failed = 0;
     }
+    start_from_order(best_);                             // shakes wake only those nearby: a last look at everyone
+    climb(stop);
+    keep();
+}
+
+void OrderSearch::learn_from(const std::vector<int>& order) {
+    start_from_order(order);
+    mend_the_best();
+    climb({});
+    accept();
 }
 
 bool OrderSearch::feasible() const {
@@ -489,8 +598,7 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
 
     struct Run {
         double score = worst;
-        bool feasible = false;
-        std::vector<std::vector<int>> parents;
+        std::vector<int> order;
     };
     std::vector<Run> ended(runs);
     OrderResult result;
@@ -503,8 +611,14 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
         words.generate(own, own + 2);
         OrderSearch one(tables, std::uint64_t{own[0]} << 32 | own[1]);
         if (task == 0 && !request.start.empty()) one.start_from_parents(request.start);
+        std::uint64_t calls = 0, told = 0;
+        bool late = false;
         auto stop = [&] {
-            return control.stop.load(std::memory_order_relaxed) || (request.time_limit > 0 && seconds() > request.time_limit);
+            if (++calls % 64 == 0) {                     // the clock costs more than a look at a variable
+                late = request.time_limit > 0 && seconds() > request.time_limit;
+                control.done += one.shakes() - std::exchange(told, one.shakes());
+            }
+            return late || control.stop.load(std::memory_order_relaxed);
         };
         auto better = [&] {
             std::lock_guard guard(lock);
@@ -513,16 +627,23 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
             if (one.feasible()) result.trace.emplace_back(seconds(), shown);
         };
         one.improve(static_cast<std::uint64_t>(request.patience) * n, stop, better);
-        ended[task] = {one.score(), one.feasible(), one.parents()};
-        control.done += one.shakes();
+        ended[task] = {one.score(), one.order()};
     };
     team.run(runs, [&](int, std::size_t task) { search(task); });
+    if (ended[0].order.empty()) search(0);               // stopped before anything began
+    OrderSearch all(tables, 0);
     std::size_t first = 0;
     for (std::size_t i = 0; i < runs; ++i)
         if (ended[i].score > ended[first].score) first = i;
-    result.parents = std::move(ended[first].parents);
-    result.score = ended[first].score;
-    result.feasible = ended[first].feasible;
+    all.start_from_order(ended[first].order);
+    all.improve(0);
+    for (const Run& run : ended)                         // those that never began have no order
+        if (!run.order.empty()) all.learn_from(run.order);
+    result.parents = all.parents();
+    result.order = all.order();
+    result.score = all.score();
+    result.feasible = all.feasible();
+    if (result.feasible && result.score > shown) result.trace.emplace_back(seconds(), result.score);
     result.stopped = control.stop || (request.time_limit > 0 && seconds() > request.time_limit);
     return result;
 }

@@ -7,40 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "local_scores.hpp"
+#include "order_tables.hpp"
 #include "threads.hpp"
 
 namespace spinney {
-
-// The listed sets, laid out for the question "the best set within the predecessors". Made once, read by any number of searches.
-class OrderTables {
-public:
-    explicit OrderTables(const ListedSets& sets);        // REQUIRES: sets outlive this
-    int variables() const { return static_cast<int>(children_.size()); }
-
-private:
-    friend class OrderSearch;
-    struct Relation {                                    // another variable that may be a parent or a child
-        int other;
-        int as_parent = -1;                              // its bit among this variable's candidates
-        int as_child = -1;                               // this variable's bit among its candidates
-    };
-    struct Child {
-        std::vector<int> candidates;                     // everyone in one of its sets; bit i of a mask is candidates[i]
-        int words = 1;
-        std::vector<std::uint64_t> masks;                // per set, best first; ends with an empty one, the lack of a set
-        std::vector<double> scores;
-        std::vector<int> holding, holding_from;          // per candidate: the sets that hold it, best first
-        std::vector<std::uint64_t> names;                // per candidate, for hashing
-        int first_gain = 0;                              // where its candidates' gains are kept
-        std::vector<Relation> relations;
-    };
-
-    const ListedSets& sets_;
-    std::vector<Child> children_;
-    int pairs_ = 0;
-    double slack_ = 0;                                   // totals within this are equal
-};
 
 // One order and its improvement. The score of an order: every variable has the best of its sets among those before it.
 class OrderSearch {
@@ -59,6 +29,8 @@ public:
     // Climbs by insertions, then shakes and climbs until `patience` shakes in a row brought nothing or `stop` says so.
     // `better` hears of every new best. The best order is kept over all starts until forget().
     void improve(std::uint64_t patience, const Stop& stop = {}, const std::function<void()>& better = {});
+    // Takes from another order the parts that are better there.
+    void learn_from(const std::vector<int>& order);      // REQUIRES: improve() came before
     void forget();
 
     double score() const { return best_score_; }
@@ -81,14 +53,23 @@ private:
     int best_with(const Child& child, std::uint64_t* before, int candidate, int now) const;
     double gain(int child, int candidate);
     Slot best_slot(int v);
+    Slot best_on_the_left(int v, double most);
+    Slot best_on_the_right(int v, double most, Slot best);
     void settle();
     void move(int v, int to);
     void shift(int v, int to);
     void set_to(int v, int set);
     void wake(int v);
+    void wake_candidates(int v, int was);
     void climb(const Stop& stop);
     void shake();
+    void jump();
+    bool grant_a_wish();
+    bool accepts(double drop, double heat);
     void undo();
+    void mend_the_best();
+    template <class What> void for_parents(int v, int set, What&& what) const;
+    bool accept();
     bool keep_if_best();
 
     const OrderTables& tables_;
@@ -103,12 +84,15 @@ private:
     std::vector<int> queue_;                             // a ring of variables that may have a better place
     std::size_t head_ = 0, waiting_ = 0;
     std::vector<char> queued_;
+    int held_ = -1;                                      // a variable that may not move yet
     std::vector<Step> steps_;                            // since the last accepted order
     std::vector<Change> changes_;
     double accepted_ = 0;
+    double usual_drop_ = 0;                              // about the median of what shakes cost
     std::vector<std::uint64_t> marks_, scratch_;
-    std::vector<int> relation_at_;
-    std::vector<int> best_;
+    std::vector<int> relation_at_, block_;
+    std::vector<char> chosen_;
+    std::vector<int> best_, best_sets_;
     double best_score_;
     std::uint64_t shakes_ = 0;
     std::mt19937_64 random_;
@@ -116,14 +100,15 @@ private:
 
 struct OrderRequest {
     std::vector<std::vector<int>> start;                 // parents per child, acyclic; the first run begins there; empty: none
-    int runs = 8;
-    int patience = 100;                                  // shakes per variable without a better order before a run ends
+    int runs = 4;
+    int patience = 200;                                  // shakes per variable without a better order before a run ends
     std::uint64_t seed = 0;
     double time_limit = 0;                               // seconds; 0: none
 };
 
 struct OrderResult {
     std::vector<std::vector<int>> parents;
+    std::vector<int> order;
     double score = 0;
     std::vector<std::pair<double, double>> trace;        // (seconds, best score so far)
     bool feasible = true, stopped = false;

@@ -24,7 +24,7 @@ from spinney.errors import SpinneyError
 
 SIZES = {"b": 3, "a": 2, "d": 4, "c": 2, "e": 3}
 EXACT = ["dp", "ilp"]
-SEARCHES = [*EXACT, "hc", "tabu"]
+SEARCHES = [*EXACT, "hc", "tabu", "order"]
 EVERY_SEARCH = pytest.mark.parametrize("method", SEARCHES)
 
 
