@@ -302,7 +302,11 @@ _ORDER = (
 )
 
 _SEARCHES = (
-    Search("auto", "exact (dp) where the table is small enough for it, else tabu", room="automatic"),
+    Search(
+        "auto",
+        "over scored sets exact (dp or ilp); from data exact (dp) where the table is small enough for it, else tabu",
+        room="automatic",
+    ),
     Search(
         "exact",
         "the best DAG over the scored parent sets, proven: by dp where that is quick, else by ilp",

@@ -31,6 +31,8 @@ def proof(found: Found, over: str) -> list[str]:
 def why_auto(variables: int, method: str) -> str:
     if method == "dp":
         return f", taken by auto: {variables} variables are few enough to prove the best network"
+    if method == "ilp":
+        return ", taken by auto: the parent sets are scored, and the best network over them can be proven"
     if variables > automatic.MOST_VARIABLES:
         most = automatic.MOST_VARIABLES
         return f", taken by auto: {variables} variables are more than the {most} for which it searches exactly"
