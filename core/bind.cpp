@@ -640,6 +640,12 @@ NB_MODULE(_core, m) {
                  return std::pair(to_numpy<Ints>(std::move(starts)), to_numpy<Ints>(std::move(flat)));
              },
              "chosen"_a, "clusters"_a, "at_least"_a)
+        .def("closing",
+             [](const Part& part, BoolsIn alive) {
+                 must(static_cast<int>(alive.size()) == part.families.size(), "a word per family");
+                 return closing(part.families, std::vector<char>(alive.data(), alive.data() + alive.size()));
+             },
+             "alive"_a)
         .def("along",
              [](const Part& part, const std::vector<int>& order) {
                  must(static_cast<int>(order.size()) == part.families.variables, "an order of all variables");

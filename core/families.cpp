@@ -101,4 +101,44 @@ std::vector<int> along(const Families& f, const std::vector<int>& order) {
     return chosen;
 }
 
+std::vector<int> closing(const Families& f, std::vector<char> alive) {
+    const int n = f.variables;
+    std::vector<int> dead, count(n);
+    for (bool again = true; again;) {
+        again = false;
+        std::vector<std::vector<int>> children(n);       // over edges that every alive family of the child has
+        for (int v = 0; v < n; ++v) {
+            int families = 0;
+            std::fill(count.begin(), count.end(), 0);
+            for (int i = f.first[v]; i < f.first[v + 1]; ++i) {
+                if (!alive[i]) continue;
+                ++families;
+                for (int p : f.parents(i)) ++count[p];
+            }
+            for (int p = 0; p < n && families; ++p)
+                if (count[p] == families) children[p].push_back(v);
+        }
+        std::vector<char> below(n);
+        std::vector<int> open;
+        for (int v = 0; v < n; ++v) {
+            std::fill(below.begin(), below.end(), 0);
+            open.assign(1, v);
+            while (!open.empty()) {
+                const int u = open.back();
+                open.pop_back();
+                for (int w : children[u])
+                    if (!below[w]) below[w] = 1, open.push_back(w);
+            }
+            for (int i = f.first[v]; i < f.first[v + 1]; ++i) {
+                auto parents = f.parents(i);
+                if (!alive[i] || std::none_of(parents.begin(), parents.end(), [&](int p) { return below[p]; })) continue;
+                alive[i] = 0;
+                dead.push_back(i);
+                again = true;
+            }
+        }
+    }
+    return dead;
+}
+
 }  // namespace spinney

@@ -36,4 +36,8 @@ std::vector<std::vector<int>> components(const std::vector<std::vector<int>>& gr
 // The best family of every child whose parents come before it; -1 where there is none.
 std::vector<int> along(const Families& families, const std::vector<int>& order);
 
+// Of the families with `alive`, those that close a cycle with edges that all alive families of some child share. All of a child's
+// may be among them: there is no DAG.
+std::vector<int> closing(const Families& families, std::vector<char> alive);
+
 }  // namespace spinney

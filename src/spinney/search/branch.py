@@ -52,9 +52,19 @@ class _Tree:
             enfopriority=-10,  # after integrality: what is enforced is a choice of families
             chckpriority=-10,
             sepafreq=1,
+            propfreq=1,
             eagerfreq=-1,
             maxprerounds=0,
             needscons=False,
+        )
+        model.includeHeur(
+            _Climb(node, self.x),
+            "climb",
+            "climbs over orders from the linear program's weights",
+            "O",
+            freq=5,
+            freqofs=1,
+            timingmask=scip.SCIP_HEURTIMING.AFTERLPNODE,
         )
         model.includeEventhdlr(_Watch(self, report), "watch", "news of the bound")
         model.setObjlimit(self.scale * node.upper)
@@ -125,6 +135,25 @@ class _Watch(scip.Eventhdlr):  # type: ignore[misc]
         self._report()
 
 
+class _Climb(scip.Heur):  # type: ignore[misc]
+    def __init__(self, node: Node, x: list[scip.Variable]) -> None:
+        self._node, self._x = node, x
+
+    def heurexec(self, timing: int, infeasible: bool) -> dict[str, Any]:
+        if infeasible:
+            return {"result": scip.SCIP_RESULT.DIDNOTRUN}
+        node, before = self._node, self._node.upper
+        weights = [self.model.getSolVal(None, x) for x in self._x]
+        node.propose(node.part.climb([], weights, 0, 1, 0, 1, 0.0)["order"])
+        if node.upper >= before:
+            return {"result": scip.SCIP_RESULT.DIDNOTFIND}
+        solution = self.model.createSol(self)
+        for i in node.chosen:
+            self.model.setSolVal(solution, self._x[i], 1.0)
+        accepted = self.model.trySol(solution)
+        return {"result": scip.SCIP_RESULT.FOUNDSOL if accepted else scip.SCIP_RESULT.DIDNOTFIND}
+
+
 class _Acyclic(scip.Conshdlr):  # type: ignore[misc]
     def __init__(self, node: Node, x: list[scip.Variable]) -> None:
         self._part: _core.Part = node.part
@@ -140,6 +169,17 @@ class _Acyclic(scip.Conshdlr):  # type: ignore[misc]
 
     def conssepalp(self, constraints: list[Any], useful: int) -> dict[str, Any]:
         return self._cut(self._part.violated(self._shares(), VIOLATION, CUTS), scip.SCIP_RESULT.DIDNOTFIND)
+
+    def consprop(self, constraints: list[Any], useful: int, marked: int, timing: int) -> dict[str, Any]:
+        if not self._columns:
+            return {"result": scip.SCIP_RESULT.DIDNOTRUN}
+        alive = np.array([column.getUbLocal() > 0.5 for column in self._columns])
+        closing = self._part.closing(alive)
+        for i in closing:
+            dead, _ = self.model.tightenVarUb(self._columns[i], 0.0)
+            if dead:
+                return {"result": scip.SCIP_RESULT.CUTOFF}
+        return {"result": scip.SCIP_RESULT.REDUCEDDOM if closing else scip.SCIP_RESULT.DIDNOTFIND}
 
     def consenfolp(self, constraints: list[Any], useful: int, infeasible: bool) -> dict[str, Any]:
         return self._cut(self._part.violated(np.round(self._shares()), 0.5, CUTS), scip.SCIP_RESULT.FEASIBLE)
