@@ -74,7 +74,10 @@ class _Tree:
             ("misc/usesymmetry", 0),
             ("misc/catchctrlc", False),
             ("numerics/dualfeastol", 1e-9),
-            ("randomization/permutevars", False),
+            # Trees are small and linear programs large: strong branching for many iterations costs more than it saves.
+            ("branching/relpscost/inititer", 30),
+            ("branching/relpscost/initcand", 20),
+            ("branching/relpscost/maxlookahead", 4),
         ):
             model.setParam(name, value)
         left = clock.left()
