@@ -192,3 +192,20 @@ def test_a_start_is_never_lost():
     best = sp.search(sets, method="dp")
     found = sp.search(sets, method="ilp", start=best.parents, time_limit=1e-6)
     assert found.score >= best.score - 1e-9
+
+
+def test_progress_hears_of_score_and_bound_and_its_errors_come_out():
+    heard: list[tuple[str, int, int]] = []
+    found = solved(large(14), progress=lambda *news: heard.append(news))
+    assert all("score" in what and "bound" in what and 0 <= done <= total == 14 for what, done, total in heard)
+    assert heard[-1][1] == 14 and found.optimal
+
+    def fail(what: str, done: int, total: int) -> None:
+        if len(told := [*failed, what]) > 3:
+            raise RuntimeError("no more news, please")
+        failed[:] = told
+
+    for stages in (STAGES, ("branch",)):
+        failed: list[str] = []
+        with pytest.raises(RuntimeError, match="no more news"):
+            solved(large(16), stages, progress=fail)

@@ -6,6 +6,7 @@ SCIP branches; the core finds violated clusters and cycles."""
 
 from __future__ import annotations
 
+import functools
 import signal
 import threading
 from collections.abc import Callable
@@ -30,6 +31,20 @@ def settle(node: Node, clock: Clock, report: Callable[[], None]) -> None:
         raise Stopped(why)
 
 
+def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
+    """SCIP prints and forgets what a callback raises; the tree keeps it, stops, and raises it afterwards."""
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any) -> Any:
+        try:
+            return method(self, *args)
+        except BaseException as problem:
+            self.tree.fail(problem)
+            return {"result": scip.SCIP_RESULT.INFEASIBLE}
+
+    return call
+
+
 class _Tree:
     def __init__(self, node: Node, clock: Clock, report: Callable[[], None]) -> None:
         self.node, self.clock = node, clock
@@ -43,9 +58,9 @@ class _Tree:
         first = node.part.first.tolist()
         for begin, end in pairwise(first):
             model.addCons(scip.quicksum(self.x[begin:end]) == 1)
-        acyclic = _Acyclic(node, self.x)
+        self.failure: BaseException | None = None
         model.includeConshdlr(
-            acyclic,
+            _Acyclic(self),
             "acyclic",
             "no cycles among the chosen families",
             sepapriority=100,
@@ -58,7 +73,7 @@ class _Tree:
             needscons=False,
         )
         model.includeHeur(
-            _Climb(node, self.x),
+            _Climb(self),
             "climb",
             "climbs over orders from the linear program's weights",
             "O",
@@ -73,6 +88,7 @@ class _Tree:
         for name, value in (
             ("misc/usesymmetry", 0),
             ("misc/catchctrlc", False),
+            ("numerics/feastol", 1e-8),
             ("numerics/dualfeastol", 1e-9),
             # Trees are small and linear programs large: strong branching for many iterations costs more than it saves.
             ("branching/relpscost/inititer", 30),
@@ -100,6 +116,8 @@ class _Tree:
         finally:
             if ours:
                 signal.signal(signal.SIGINT, before)
+        if self.failure is not None:
+            raise self.failure
         if self.model.getNSols():
             self.take(self.model.getBestSol())
         if self.model.getStatus() in ("optimal", "infeasible", "inforunbd"):
@@ -107,6 +125,10 @@ class _Tree:
             return ""
         self.hear()
         return "interrupted" if interrupted else "time limit"
+
+    def fail(self, problem: BaseException) -> None:
+        self.failure = self.failure or problem
+        self.model.interruptSolve()
 
     def take(self, solution: scip.scip.Solution) -> None:
         chosen = [i for i, x in enumerate(self.x) if self.model.getSolVal(solution, x) > 0.5]
@@ -131,6 +153,7 @@ class _Watch(scip.Eventhdlr):  # type: ignore[misc]
         self.model.dropEvent(scip.SCIP_EVENTTYPE.NODESOLVED, self)
         self.model.dropEvent(scip.SCIP_EVENTTYPE.BESTSOLFOUND, self)
 
+    @_guarded
     def eventexec(self, event: scip.scip.Event) -> None:
         if event.getType() == scip.SCIP_EVENTTYPE.BESTSOLFOUND:
             self.tree.take(self.model.getBestSol())
@@ -139,40 +162,43 @@ class _Watch(scip.Eventhdlr):  # type: ignore[misc]
 
 
 class _Climb(scip.Heur):  # type: ignore[misc]
-    def __init__(self, node: Node, x: list[scip.Variable]) -> None:
-        self._node, self._x = node, x
+    def __init__(self, tree: _Tree) -> None:
+        self.tree = tree
 
+    @_guarded
     def heurexec(self, timing: int, infeasible: bool) -> dict[str, Any]:
         if infeasible:
             return {"result": scip.SCIP_RESULT.DIDNOTRUN}
-        node, before = self._node, self._node.upper
-        weights = [self.model.getSolVal(None, x) for x in self._x]
+        node, before = self.tree.node, self.tree.node.upper
+        weights = [self.model.getSolVal(None, x) for x in self.tree.x]
         node.propose(node.part.climb([], weights, 0, 1, 0, 1, 0.0)["order"])
         if node.upper >= before:
             return {"result": scip.SCIP_RESULT.DIDNOTFIND}
         solution = self.model.createSol(self)
         for i in node.chosen:
-            self.model.setSolVal(solution, self._x[i], 1.0)
+            self.model.setSolVal(solution, self.tree.x[i], 1.0)
         accepted = self.model.trySol(solution)
         return {"result": scip.SCIP_RESULT.FOUNDSOL if accepted else scip.SCIP_RESULT.DIDNOTFIND}
 
 
 class _Acyclic(scip.Conshdlr):  # type: ignore[misc]
-    def __init__(self, node: Node, x: list[scip.Variable]) -> None:
-        self._part: _core.Part = node.part
-        self._first: list[Cluster] = node.clusters
-        self._x = x
+    def __init__(self, tree: _Tree) -> None:
+        self.tree = tree
+        self._part: _core.Part = tree.node.part
         self._columns: list[scip.Variable] = []
 
+    @_guarded
     def consinitlp(self, constraints: list[Any]) -> dict[str, Any]:
         if not self._columns:  # it is called again at every jump in the tree; the pool remembers
-            self._columns = [self.model.getTransformedVar(x) for x in self._x]
-            self._add(self._first, force=True)
+            self._columns = [self.model.getTransformedVar(x) for x in self.tree.x]
+            self._add(self.tree.node.clusters, force=True)
         return {}
 
+    @_guarded
     def conssepalp(self, constraints: list[Any], useful: int) -> dict[str, Any]:
         return self._cut(self._part.violated(self._shares(), VIOLATION, CUTS), scip.SCIP_RESULT.DIDNOTFIND)
 
+    @_guarded
     def consprop(self, constraints: list[Any], useful: int, marked: int, timing: int) -> dict[str, Any]:
         if not self._columns:
             return {"result": scip.SCIP_RESULT.DIDNOTRUN}
@@ -184,19 +210,23 @@ class _Acyclic(scip.Conshdlr):  # type: ignore[misc]
                 return {"result": scip.SCIP_RESULT.CUTOFF}
         return {"result": scip.SCIP_RESULT.REDUCEDDOM if closing else scip.SCIP_RESULT.DIDNOTFIND}
 
+    @_guarded
     def consenfolp(self, constraints: list[Any], useful: int, infeasible: bool) -> dict[str, Any]:
         return self._cut(self._part.violated(np.round(self._shares()), 0.5, CUTS), scip.SCIP_RESULT.FEASIBLE)
 
+    @_guarded
     def consenfops(self, constraints: list[Any], useful: int, infeasible: bool, worse: bool) -> dict[str, Any]:
         return {"result": scip.SCIP_RESULT.SOLVELP}
 
+    @_guarded
     def conscheck(self, constraints: list[Any], solution: Any, *_: Any) -> dict[str, Any]:
-        shares = np.array([self.model.getSolVal(solution, x) for x in self._x])
+        shares = np.array([self.model.getSolVal(solution, x) for x in self.tree.x])
         cyclic = self._part.violated(np.round(shares), 0.5, 1)
         return {"result": scip.SCIP_RESULT.INFEASIBLE if cyclic else scip.SCIP_RESULT.FEASIBLE}
 
+    @_guarded
     def conslock(self, constraint: Any, kind: int, up: int, down: int) -> None:
-        for x in self._x:
+        for x in self.tree.x:
             self.model.addVarLocksType(x, kind, up + down, up + down)
 
     def _shares(self) -> NDArray[np.float64]:

@@ -108,7 +108,9 @@ class _Search:
         node.learn(found)
         self.clock.note(found)
         few = len(node.part.variables) <= FEW
-        orders = [found["order"] or node.order] + ([node.order] if few else [])
+        orders = [found["order"] or node.order]
+        if few or self.problem.start is not None:
+            orders.append(node.order)
         self._climbed(node, orders, random=3 if few else 0, patience=10 if few else 3)
         if "ascent" in self.stages:
             node.divide()
