@@ -14,56 +14,45 @@ bool serves(std::span<const int> parents, const std::vector<char>& inside, int k
     return true;
 }
 
-// Which variables can be placed, one after another, by their available families.
+// Which variables can be placed, one after another, by their available families. Families count their parents that are not placed, so
+// a placement costs the families it is a parent in, and can be taken back.
 class Placing {
 public:
-    Placing(const Families& families, std::vector<std::vector<int>> available)
-        : available(std::move(available)), inside(families.variables), f_(families) {}
+    explicit Placing(const Families& families)
+        : f_(families), available_(families.variables), uses_(families.variables), hits_(families.size()),
+          inside_(families.variables), taking_part_(families.variables) {}
 
-    // Leaves in `rest` (sorted) what cannot be placed: all available families of each member meet the rest.
-    void unplaced(std::vector<int>& rest) {
-        for (int v : rest) inside[v] = 1;
-        for (bool again = true; again;) {
-            again = false;
-            std::size_t kept = 0;
-            for (int v : rest) {
-                bool place = false;
-                for (int family : available[v])
-                    if ((place = serves(f_.parents(family), inside))) break;
-                if (place) inside[v] = 0, again = true;
-                else rest[kept++] = v;
-            }
-            rest.resize(kept);
-        }
-        for (int v : rest) inside[v] = 0;
+    const std::vector<int>& available(int v) const { return available_[v]; }
+    void set_available(int v, std::vector<int> families) {
+        for (int family : available_[v])
+            for (int p : f_.parents(family)) uses_[p].erase(std::find(uses_[p].begin(), uses_[p].end(), family));
+        for (int family : families)
+            for (int p : f_.parents(family)) uses_[p].push_back(family);
+        available_[v] = std::move(families);
     }
 
-    // As far as variables can be placed, in rounds.
+    // As far as variables can be placed.
     std::vector<int> order() {
-        std::vector<int> out;
-        std::fill(inside.begin(), inside.end(), 1);
-        for (std::size_t before = out.size() + 1; before != out.size();) {
-            before = out.size();
-            for (int v = 0; v < f_.variables; ++v)
-                if (inside[v] && std::any_of(available[v].begin(), available[v].end(),
-                                             [&](int family) { return serves(f_.parents(family), inside); }))
-                    inside[v] = 0, out.push_back(v);
-        }
-        std::fill(inside.begin(), inside.end(), 0);
+        std::vector<int> all(f_.variables);
+        for (int v = 0; v < f_.variables; ++v) all[v] = v;
+        std::vector<int> out = enter(all);
+        leave(all);
         return out;
     }
 
     // Clusters that no available family serves: the components of what cannot be placed whose parents there are their own.
     std::vector<std::vector<int>> clusters() {
-        std::vector<int> rest(f_.variables), place(f_.variables, -1);
-        for (int v = 0; v < f_.variables; ++v) rest[v] = v;
-        unplaced(rest);
-        for (std::size_t i = 0; i < rest.size(); ++i) place[rest[i]] = static_cast<int>(i);
+        std::vector<int> all(f_.variables), rest, number(f_.variables, -1);
+        for (int v = 0; v < f_.variables; ++v) all[v] = v;
+        enter(all);
+        for (int v : all)
+            if (inside_[v]) number[v] = static_cast<int>(rest.size()), rest.push_back(v);
+        leave(all);
         std::vector<std::vector<int>> graph(rest.size()), out;
         for (std::size_t i = 0; i < rest.size(); ++i)
-            for (int family : available[rest[i]])
+            for (int family : available_[rest[i]])
                 for (int p : f_.parents(family))
-                    if (place[p] >= 0) graph[i].push_back(place[p]);
+                    if (number[p] >= 0) graph[i].push_back(number[p]);
         for (const std::vector<int>& own : components(graph)) {
             bool leaves = false;
             for (int i : own)
@@ -77,27 +66,73 @@ public:
 
     // A smaller cluster has fewer families that serve it. Members go in this order, as long as one is left that cannot be placed.
     void shrink(std::vector<int>& cluster, const std::vector<int>& order) {
+        const std::vector<int> all = cluster;
+        enter(all);
+        std::size_t left = cluster.size();
         for (int v : order) {
-            if (!std::binary_search(cluster.begin(), cluster.end(), v)) continue;
-            std::vector<int> smaller;
-            for (int w : cluster)
-                if (w != v) smaller.push_back(w);
-            unplaced(smaller);
-            if (!smaller.empty()) cluster = std::move(smaller);
+            if (!inside_[v]) continue;
+            std::vector<int> gone = place(v);
+            if (gone.size() < left) left -= gone.size();
+            else
+                for (auto u = gone.rbegin(); u != gone.rend(); ++u) take_back(*u);
         }
+        std::erase_if(cluster, [&](int v) { return !inside_[v]; });
+        leave(all);
     }
 
-    std::vector<std::vector<int>> available;             // per variable
-    std::vector<char> inside;                            // scratch: all 0 between calls
-
 private:
+    // All members wait; who need not is placed. The order of placement comes back.
+    std::vector<int> enter(const std::vector<int>& members) {
+        for (int v : members) inside_[v] = taking_part_[v] = 1;
+        std::vector<int> free, placed;
+        for (int v : members) {
+            bool waits = true;
+            for (int family : available_[v]) {
+                hits_[family] = 0;
+                for (int p : f_.parents(family)) hits_[family] += inside_[p];
+                waits = waits && hits_[family];
+            }
+            if (!waits) free.push_back(v);
+        }
+        for (int v : free)
+            if (inside_[v])
+                for (int u : place(v)) placed.push_back(u);
+        return placed;
+    }
+    void leave(const std::vector<int>& members) {
+        for (int v : members) inside_[v] = taking_part_[v] = 0;
+    }
+
+    // Places v, and whoever waited for it only; in this order.
+    std::vector<int> place(int v) {
+        std::vector<int> placed{v};
+        inside_[v] = 0;
+        for (std::size_t next = 0; next < placed.size(); ++next)
+            for (int family : uses_[placed[next]]) {
+                const int child = f_.child[family];
+                if (taking_part_[child] && --hits_[family] == 0 && inside_[child]) {
+                    inside_[child] = 0;
+                    placed.push_back(child);
+                }
+            }
+        return placed;
+    }
+    void take_back(int v) {
+        inside_[v] = 1;
+        for (int family : uses_[v])
+            if (taking_part_[f_.child[family]]) ++hits_[family];
+    }
+
     const Families& f_;
+    std::vector<std::vector<int>> available_, uses_;     // families per child, and per parent
+    std::vector<int> hits_;                              // per family: its parents that wait
+    std::vector<char> inside_, taking_part_;             // who waits, who is asked; all 0 between calls
 };
 
 class Ascent {
 public:
     explicit Ascent(const Families& families)
-        : f_(families), reduced_(families.cost), zero_(families, std::vector<std::vector<int>>(families.variables)) {
+        : f_(families), reduced_(families.cost), zero_(families), inside_(families.variables) {
         double scale = 0;
         for (double c : families.cost) scale = std::max(scale, c);
         nothing_ = 1e-12 * (1 + scale);
@@ -111,9 +146,9 @@ public:
             // Members that limit the weight go first.
             std::vector<std::pair<double, int>> slacks;
             std::vector<int> order;
-            for (int v : cluster) zero_.inside[v] = 1;
+            for (int v : cluster) inside_[v] = 1;
             for (int v : cluster) slacks.emplace_back(slack(v), v);
-            for (int v : cluster) zero_.inside[v] = 0;
+            for (int v : cluster) inside_[v] = 0;
             std::sort(slacks.begin(), slacks.end());
             for (auto& [least, v] : slacks) order.push_back(v);
             zero_.shrink(cluster, order);
@@ -134,38 +169,40 @@ public:
 
 private:
     void list_zeros(int v) {
-        zero_.available[v].clear();
+        std::vector<int> families;
         for (int i = f_.first[v]; i < f_.first[v + 1]; ++i)
-            if (reduced_[i] <= nothing_) zero_.available[v].push_back(i);
+            if (reduced_[i] <= nothing_) families.push_back(i);
+        zero_.set_available(v, std::move(families));
     }
 
-    double slack(int v) const {                          // REQUIRES: inside is the cluster
+    double slack(int v) const {                          // REQUIRES: inside_ is the cluster
         double least = infinite;
         for (int i = f_.first[v]; i < f_.first[v + 1]; ++i)
-            if (reduced_[i] < least && serves(f_.parents(i), zero_.inside)) least = reduced_[i];
+            if (reduced_[i] < least && serves(f_.parents(i), inside_)) least = reduced_[i];
         return least;
     }
 
     void raise(const std::vector<int>& cluster) {
-        for (int v : cluster) zero_.inside[v] = 1;
+        for (int v : cluster) inside_[v] = 1;
         double least = infinite;
         for (int v : cluster) least = std::min(least, slack(v));
         for (int v : cluster) {
             bool touched = false;
             for (int i = f_.first[v]; i < f_.first[v + 1]; ++i)
-                if (serves(f_.parents(i), zero_.inside)) {
+                if (serves(f_.parents(i), inside_)) {
                     reduced_[i] -= least;
                     touched = touched || reduced_[i] <= nothing_;
                 }
             if (touched) list_zeros(v);
         }
         weights_[cluster] += least;
-        for (int v : cluster) zero_.inside[v] = 0;
+        for (int v : cluster) inside_[v] = 0;
     }
 
     const Families& f_;
     std::vector<double> reduced_;
     Placing zero_;                                       // by families of reduced cost 0
+    std::vector<char> inside_;                           // scratch: all 0 between calls
     std::map<std::vector<int>, double> weights_;
     double nothing_ = 0;
 };
@@ -192,7 +229,8 @@ Priced price(const Families& f, const std::vector<Cluster>& clusters) {
 }
 
 std::vector<std::vector<int>> unserved(const Families& families, const std::vector<std::vector<int>>& available) {
-    Placing placing(families, available);
+    Placing placing(families);
+    for (int v = 0; v < families.variables; ++v) placing.set_available(v, available[v]);
     auto clusters = placing.clusters();
     for (std::vector<int>& cluster : clusters) placing.shrink(cluster, std::vector<int>(cluster));
     return clusters;
@@ -230,9 +268,13 @@ Ascended ascend(const Families& families, Control& control) {
 }
 
 std::vector<int> placed(const Families& families) {
-    std::vector<std::vector<int>> all(families.variables);
-    for (int i = 0; i < families.size(); ++i) all[families.child[i]].push_back(i);
-    return Placing(families, std::move(all)).order();
+    Placing placing(families);
+    for (int v = 0; v < families.variables; ++v) {
+        std::vector<int> all;
+        for (int i = families.first[v]; i < families.first[v + 1]; ++i) all.push_back(i);
+        placing.set_available(v, std::move(all));
+    }
+    return placing.order();
 }
 
 }  // namespace spinney

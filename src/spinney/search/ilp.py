@@ -104,7 +104,7 @@ class _Search:
         """A first score: climbs from the end of the dual ascent and, where they are cheap, from random orders."""
         if node.parent is not self.root:
             return
-        found = node.part.ascend(self.clock.left())
+        found = node.part.ascend(self.clock.left(0.3))
         node.learn(found)
         self.clock.note(found)
         few = len(node.part.variables) <= FEW
@@ -127,7 +127,7 @@ class _Search:
     def _climbed(
         self, node: Node, orders: list[list[int]], weights: Sequence[float] = (), random: int = 0, patience: int = 3
     ) -> None:
-        seed, threads, limit = self.problem.seed % 2**64, self.problem.threads, self.clock.left(0.2)
+        seed, threads, limit = self.problem.seed % 2**64, self.problem.threads, self.clock.left(0.3)
         found = node.part.climb(orders, list(weights), random, patience, seed, threads, limit)
         node.propose(found["order"])
         self.clock.note(found)
