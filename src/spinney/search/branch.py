@@ -90,10 +90,8 @@ class _Tree:
             ("misc/catchctrlc", False),
             ("numerics/feastol", 1e-8),
             ("numerics/dualfeastol", 1e-9),
-            # Trees are small and linear programs large: strong branching for many iterations costs more than it saves.
-            ("branching/relpscost/inititer", 30),
-            ("branching/relpscost/initcand", 20),
-            ("branching/relpscost/maxlookahead", 4),
+            # Dense lists take hundreds of iterations for every strong branching, which costs more than it saves.
+            ("branching/relpscost/inititer", 100),
         ):
             model.setParam(name, value)
         left = clock.left()

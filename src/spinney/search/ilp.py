@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from spinney import _core
+from spinney.machine import available_memory
 from spinney.progress import telling
 from spinney.search import branch, exact, greedy, relaxation
 from spinney.search.found import TIE, Found, Problem
 from spinney.search.parts import Clock, Node, Stopped, topological
 
 DP_AT_ONCE = 14  # variables: dynamic programming takes a millisecond
-DP_AT_LAST = 23  # and here a second, for what the linear program has not settled
+DP_AT_LAST = 25  # and here seconds, for what the linear program has not settled
 FEW = 100  # variables: climbs from random orders take a fraction of a second
 STAGES = ("climb", "ascent", "dp", "lp", "branch")
 
@@ -133,6 +134,8 @@ class _Search:
         self.clock.note(found)
 
     def dp(self, node: Node) -> None:
+        if _core.dp_bytes(len(node.part.variables), self.problem.threads) > 0.5 * available_memory():
+            return
         found = _core.dp(node.part.arrays, self.problem.threads, None, self.clock.left())
         self.clock.note(found)
         node.propose(topological(found["parents"]))
