@@ -44,6 +44,11 @@ Array to_numpy(std::vector<T>&& values) {
     return Array(kept->data(), {kept->size()}, owner);
 }
 
+template <class Array, class T>
+Array copied(std::vector<T> values) {
+    return to_numpy<Array>(std::move(values));
+}
+
 // The only copy of the sentence for a broken promise between our Python and our core.
 void must(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(std::string("spinney's core was called wrongly: ") + what);
@@ -548,9 +553,9 @@ NB_MODULE(_core, m) {
         .def_ro("variables", &Part::variables)
         .def_ro("origin", &Part::origin)
         .def("__len__", [](const Part& part) { return part.families.size(); })
-        .def_prop_ro("first", [](const Part& part) { return to_numpy<Ints>(std::vector<std::int32_t>(part.families.first)); }, nb::rv_policy::move)
-        .def_prop_ro("child", [](const Part& part) { return to_numpy<Ints>(std::vector<std::int32_t>(part.families.child)); }, nb::rv_policy::move)
-        .def_prop_ro("cost", [](const Part& part) { return to_numpy<Doubles>(std::vector<double>(part.families.cost)); }, nb::rv_policy::move)
+        .def_prop_ro("first", [](const Part& part) { return copied<Ints>(part.families.first); }, nb::rv_policy::move)
+        .def_prop_ro("child", [](const Part& part) { return copied<Ints>(part.families.child); }, nb::rv_policy::move)
+        .def_prop_ro("cost", [](const Part& part) { return copied<Doubles>(part.families.cost); }, nb::rv_policy::move)
         .def_prop_ro("parents",
                      [](const Part& part) {
                          std::vector<Ints> out;
@@ -586,13 +591,15 @@ NB_MODULE(_core, m) {
         .def("climb",
              [](const Part& part, const Lists& orders, const std::vector<double>& weights, int random, int patience,
                 std::uint64_t seed, int threads, double time_limit) {
-                 for (auto& order : orders) must(static_cast<int>(order.size()) == part.families.variables, "an order of all variables");
+                 const std::size_t n = part.variables.size();
+                 for (auto& order : orders) must(order.size() == n, "an order of all variables");
                  must(weights.empty() || static_cast<int>(weights.size()) == part.families.size(), "a weight per family");
                  Control control;
                  Team team(threads, control);
                  Ending ending;
                  ClimbRequest request{orders, weights, random, patience, seed};
-                 auto order = run(control, nb::none(), ending, time_limit, [&] { return best_order(part, request, team, control); });
+                 auto order = run(control, nb::none(), ending, time_limit,
+                                  [&] { return best_order(part, request, team, control); });
                  nb::dict out;
                  out["order"] = nb::cast(order);
                  note(out, ending);
@@ -633,7 +640,8 @@ NB_MODULE(_core, m) {
                  for (std::size_t i = 0; i < chosen.size(); ++i)
                      must(chosen.data()[i] >= 0 && chosen.data()[i] < part.families.size(), "families of the part");
                  std::vector<std::int32_t> starts, flat;
-                 for (auto& rows : columns_of(part.families, {chosen.data(), chosen.size()}, to_clusters(part, clusters), at_least)) {
+                 auto found = columns_of(part.families, {chosen.data(), chosen.size()}, to_clusters(part, clusters), at_least);
+                 for (auto& rows : found) {
                      starts.push_back(static_cast<std::int32_t>(flat.size()));
                      flat.insert(flat.end(), rows.begin(), rows.end());
                  }

@@ -14,8 +14,8 @@ bool serves(std::span<const int> parents, const std::vector<char>& inside, int k
     return true;
 }
 
-// Which variables can be placed, one after another, by their available families. Families count their parents that are not placed, so
-// a placement costs the families it is a parent in, and can be taken back.
+// Which variables can be placed, one after another, by their available families. Families count their parents that are not
+// placed, so a placement costs the families it is a parent in, and can be taken back.
 class Placing {
 public:
     explicit Placing(const Families& families)

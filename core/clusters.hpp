@@ -28,19 +28,19 @@ Priced price(const Families& families, const std::vector<Cluster>& clusters);
 
 struct Ascended {
     std::vector<Cluster> clusters;
-    std::vector<int> order;                              // of the DAG in the families of reduced cost 0; empty when stopped before there is one
+    std::vector<int> order;                              // of the DAG in the families of reduced cost 0; empty: stopped before
 };
 
-// Dual ascent: weights from families of reduced cost 0 alone (van Beek and Hoffmann 2015; Troesser, de Givry and Katsirelos 2021). Ends
-// when these hold a DAG. REQUIRES: there is a DAG.
+// Dual ascent: weights from families of reduced cost 0 alone (van Beek and Hoffmann 2015; Troesser, de Givry and Katsirelos
+// 2021). Ends when these hold a DAG. REQUIRES: there is a DAG.
 Ascended ascend(const Families& families, Control& control);
 
 // A variable is placed when one of its families has all parents placed. The order, or as far as it goes.
 std::vector<int> placed(const Families& families);
 
-// What cannot be placed when every variable waits for one of its `available` families to have all parents placed; empty: they hold
-// a DAG. Every available family of a member meets the rest, so it is a cluster that they do not serve, shrunk to one
-// without a smaller one inside.
+// What cannot be placed when every variable waits for one of its `available` families to have all parents placed; empty:
+// they hold a DAG. Every available family of a member meets the rest, so it is a cluster that they do not serve, shrunk to
+// one without a smaller one inside.
 std::vector<std::vector<int>> unserved(const Families& families, const std::vector<std::vector<int>>& available);
 
 // lower <= sum of x over these families <= upper
@@ -52,8 +52,8 @@ struct Row {
 // The cluster's inequality over the families that serve it, or over the others of its members: the shorter one.
 Row row_of(const Families& families, const Cluster& cluster);
 
-// Per family of `chosen` the rows it stands in: that of its child, and behind those of the children the clusters', which are over the families
-// that serve (at_least) or over the others.
+// Per family of `chosen` the rows it stands in: that of its child, and behind the children's rows those of the clusters,
+// which are over the families that serve (at_least) or over the others.
 std::vector<std::vector<int>> columns_of(const Families& families, std::span<const int> chosen,
                                          const std::vector<Cluster>& clusters, const std::vector<bool>& at_least);
 

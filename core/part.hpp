@@ -17,8 +17,8 @@ struct Part {
 
 Part whole(ListedSets sets);
 
-// The strongly connected parts of what `keep` (per family) leaves, dominated sets dropped, parents' parts first. A DAG of the whole is one DAG
-// of every part, and their scores add up.
+// The strongly connected parts of what `keep` (per family) leaves, dominated sets dropped, parents' parts first. A DAG of
+// the whole is one DAG of every part, and their scores add up.
 std::vector<Part> split(const Part& part, std::span<const char> keep);
 
 struct ClimbRequest {

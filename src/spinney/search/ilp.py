@@ -23,7 +23,8 @@ from spinney.search.found import TIE, Found, Problem
 from spinney.search.parts import Clock, Node, Stopped, topological
 
 DP_AT_ONCE = 14  # variables: dynamic programming takes a millisecond
-DP_AT_LAST = 25  # and here seconds, for what the linear program has not settled
+DP_AT_LAST = 25  # and here seconds, for what the linear program has not settled,
+MANY = 500  # where so many sets are left that branch and cut may take longer
 FEW = 100  # variables: climbs from random orders take a fraction of a second
 STAGES = ("climb", "ascent", "dp", "lp", "branch")
 
@@ -82,7 +83,7 @@ class _Search:
                 self.each(self.relax)
                 self.note("lp")
             if "dp" in self.stages:
-                self.each(self.dp, DP_AT_LAST)
+                self.each(self.dp_at_last, DP_AT_LAST)
             if "branch" in self.stages:
                 self.each(self.branch)
                 self.note("branch")
@@ -140,6 +141,10 @@ class _Search:
         self.clock.note(found)
         node.propose(topological(found["parents"]))
         node.settle()
+
+    def dp_at_last(self, node: Node) -> None:
+        if len(node.part) >= MANY:
+            self.dp(node)
 
     def relax(self, node: Node) -> None:
         if node.parent is not None and len(node.parent.weights) and not node.shrunk():

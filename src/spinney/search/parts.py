@@ -110,6 +110,7 @@ class Node:
                 return
         place = {v: i for i, v in enumerate(self.part.variables)}
         rank = {v: i for i, v in enumerate(self.order)}
+        parts: list[Node] = []
         for part in self.part.split(keep):
             local = [place[v] for v in part.variables]
             order = sorted(range(len(local)), key=lambda i: rank[local[i]])
@@ -117,10 +118,11 @@ class Node:
             renamed = {v: i for i, v in enumerate(local)}
             within = ((sorted(renamed[v] for v in own if v in renamed), k) for own, k in self.clusters)
             node.clusters = [cluster for cluster in within if len(cluster[0]) > cluster[1]]
-            self.parts.append(node)
-        bound, score = self.best - self.lower, math.fsum(node.score() for node in self.parts)
-        for node in self.parts:  # what the others score at least is not left for this one
+            parts.append(node)
+        bound, score = self.best - self.lower, math.fsum(node.score() for node in parts)
+        for node in parts:  # what the others score at least is not left for this one
             node.lower = max(0.0, min(node.upper, node.best - (bound - (score - node.score()))))
+        self.parts = parts  # at once: Ctrl-C may come at any moment
 
     def shrunk(self) -> bool:
         """Whether it is so much less than the part it comes from that a bound is worth computing again."""
