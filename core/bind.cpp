@@ -29,7 +29,6 @@ using DoublesIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::devic
 using IntsIn = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ColumnIn = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Lists = std::vector<std::vector<int>>;
-using SetsOut = std::vector<std::tuple<Doubles, Ints, Ints>>;
 using SetsIn = std::vector<std::tuple<DoublesIn, IntsIn, IntsIn>>;
 
 template <class Array, class T>
@@ -37,6 +36,13 @@ Array to_numpy(std::vector<T>&& values) {
     auto* kept = new std::vector<T>(std::move(values));
     nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Array(kept->data(), {kept->size()}, owner);
+}
+
+template <class Array, class T>
+Array to_numpy(std::unique_ptr<T[]>&& values, std::size_t size) {
+    T* kept = values.release();
+    nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Array(kept, {size}, owner);
 }
 
 // The only copy of the sentence for a broken promise between our Python and our core.
@@ -97,10 +103,12 @@ struct Ending {                                          // why a job ended befo
     bool interrupted = false, late = false;
 };
 
-// Runs the job on a thread of its own; this one wakes up to look for Ctrl-C and the clock, and to report progress.
+// Runs the job on a thread of its own; this one wakes up to look for Ctrl-C and the clock, and to report progress. A
+// brief job, over before anybody could press a key, is run right here: starting and ending a thread takes its time too.
 template <class Job>
-auto run(Control& control, nb::object progress, Ending& ending, double time_limit, Job&& job) {
+auto run(Control& control, nb::object progress, Ending& ending, double time_limit, Job&& job, bool brief = false) {
     nb::gil_scoped_release release;
+    if (brief) return job();
     const auto start = std::chrono::steady_clock::now();
     auto future = std::async(std::launch::async, std::forward<Job>(job));
     while (future.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
@@ -236,11 +244,13 @@ void check_family(const std::vector<int>& parents, int child, int variables) {
 
 nb::dict to_dict(ScoredSets&& found, const Ending& ending) {
     nb::dict out;
-    SetsOut sets;
-    for (auto& child : found.children)
-        sets.emplace_back(to_numpy<Doubles>(std::move(child.scores)), to_numpy<Ints>(std::move(child.sizes)),
-                          to_numpy<Ints>(std::move(child.parents)));
-    out["sets"] = nb::cast(std::move(sets));
+    const std::size_t sets = found.sets_end.empty() ? 0 : found.sets_end.back();
+    const std::size_t members = found.sets_end.empty() ? 0 : found.parents_end.back();
+    out["scores"] = to_numpy<Doubles>(std::move(found.scores), sets);
+    out["sizes"] = to_numpy<Ints>(std::move(found.sizes), sets);
+    out["parents"] = to_numpy<Ints>(std::move(found.parents), members);
+    out["sets_end"] = nb::cast(found.sets_end);
+    out["parents_end"] = nb::cast(found.parents_end);
     out["families"] = found.families;
     out["scored"] = found.scored;
     note(out, ending);
@@ -327,7 +337,9 @@ NB_MODULE(_core, m) {
             SetsRequest request{candidates, required, most, prune, bounds};
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
-                                   [&] { return score_parent_sets(data, spec.spec, request, team, control); });
+                                   [&] { return score_parent_sets(data, spec.spec, request, team, control); },
+                                   count_families(request) * data.rows() < 2e8);
+            team.dismiss();
             return to_dict(std::move(found), ending);
         },
         "columns"_a, "levels"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "prune"_a, "bounds"_a, "threads"_a,

@@ -68,15 +68,8 @@ std::vector<Family> sets_of_size(const std::vector<int>& candidates, int size) {
 ScoredSets score_tree_sets(const TreeData& data, const TreeSpec& spec, const SetsRequest& request, Team& team, Control& control) {
     const int n = static_cast<int>(data.columns.size());
     ScoredSets result;
-    result.children.resize(n);
-    for (int child = 0; child < n; ++child) {
-        double sets = 1, all = 1;
-        for (int size = 1; size <= request.most[child]; ++size) {
-            sets *= (request.candidates[child].size() - size + 1.0) / size;
-            all += sets;
-        }
-        result.families += static_cast<std::uint64_t>(all + 0.5);
-    }
+    std::vector<KeptSets> children(n);
+    result.families = static_cast<std::uint64_t>(count_families(request));
     control.total = result.families;
     for (int child = 0; child < n && !control.stop; ++child) {
         std::vector<std::unique_ptr<TreeFamilies>> workers(team.size());
@@ -114,13 +107,13 @@ ScoredSets score_tree_sets(const TreeData& data, const TreeSpec& spec, const Set
             below.swap(here);
         }
         std::stable_sort(kept.begin(), kept.end(), [](const Family& a, const Family& b) { return a.score > b.score; });
-        auto& out = result.children[child];
+        auto& [sets, members] = children[child];
         for (const Family& family : kept) {
-            out.scores.push_back(family.score);
-            out.sizes.push_back(static_cast<std::int32_t>(family.parents.size()));
-            out.parents.insert(out.parents.end(), family.parents.begin(), family.parents.end());
+            sets.push_back({family.score, static_cast<std::int32_t>(family.parents.size()), members.size()});
+            members.insert(members.end(), family.parents.begin(), family.parents.end());
         }
     }
+    if (!control.stop) result.pack(std::move(children), team);
     return result;
 }
 

@@ -53,6 +53,7 @@ public:
             }
             child_of_[v].insert(v);
             falling_.emplace_back();
+            if (!request.bounds) continue;
             for (int p : request.candidates[v]) falling_[v].push_back(data.levels(p));
             std::sort(falling_[v].rbegin(), falling_[v].rend());
         }
@@ -63,9 +64,7 @@ public:
 
     ScoredSets run() {
         ScoredSets result;
-        for (int v = 0; v < n_; ++v)
-            for (int size = 0; size <= request_.most[v]; ++size)
-                result.families += binomials_.at(static_cast<int>(request_.candidates[v].size()), size);
+        result.families = static_cast<std::uint64_t>(count_families(request_));
         control_.total = result.families;
         for (int size = 0; size <= deepest_ && !control_.stop; ++size) layer(size);
         result.scored = scored_;
@@ -106,14 +105,14 @@ private:
     }
 
     void layer(int size) {
-        for (int v = 0; v < n_; ++v) {
+        team_.run(n_, [&](int, std::size_t v) {
             layers_[v].emplace_back();
-            if (size > request_.most[v]) continue;
+            if (size > request_.most[v]) return;
             std::size_t sets = binomials_.at(static_cast<int>(request_.candidates[v].size()), size);
             layers_[v][size].score.assign(sets, unknown);
             layers_[v][size].best.assign(sets, worst);
             layers_[v][size].flags.assign(sets, 0);
-        }
+        });
         // A task is the first variable of the sets, or the first two where that is too few to share.
         std::vector<std::pair<int, int>> tasks;
         if (size < 2 || n_ >= 16 * team_.size()) {
@@ -293,23 +292,30 @@ private:
     }
 
     void collect(ScoredSets& result) {
-        result.children.resize(n_);
-        team_.run(n_, [&](int, std::size_t child) { collect_child(static_cast<int>(child), result.children[child]); });
+        std::vector<KeptSets> children(n_);
+        team_.run(n_, [&](int, std::size_t child) { collect_child(static_cast<int>(child), children[child]); });
+        result.pack(std::move(children), team_);
     }
 
-    void collect_child(int child, ScoredSets::Child& out) {
-        struct Set { double score; std::int32_t size; std::size_t first; };
-        std::vector<Set> sets;                           // by size, then lexicographic: the order among equal scores
-        std::vector<std::int32_t> members;
+    void collect_child(int child, KeptSets& out) {
         const auto& candidates = request_.candidates[child];
+        auto stays = [&](const Layer& layer, std::uint64_t r) {
+            return !std::isnan(layer.score[r]) && (!request_.prune || layer.flags[r] & kept);
+        };
+        std::size_t sets = 0, members = 0;
+        for (std::size_t size = 0; size < layers_[child].size(); ++size)
+            for (std::uint64_t r = 0; r < layers_[child][size].score.size(); ++r)
+                if (stays(layers_[child][size], r)) ++sets, members += size;
+        out.sets.reserve(sets);
+        out.members.reserve(members);
         for (std::size_t size = 0; size < layers_[child].size(); ++size) {
             Layer& layer = layers_[child][size];
             std::vector<std::size_t> place(size);        // the set of this rank, as positions among the candidates
             std::iota(place.begin(), place.end(), 0);
             for (std::uint64_t r = layer.score.size(); r-- > 0;) {
-                if (!std::isnan(layer.score[r]) && (!request_.prune || layer.flags[r] & kept)) {
-                    sets.push_back({layer.score[r], static_cast<std::int32_t>(size), members.size()});
-                    for (std::size_t p : place) members.push_back(candidates[p]);
+                if (stays(layer, r)) {
+                    out.sets.push_back({layer.score[r], static_cast<std::int32_t>(size), out.members.size()});
+                    for (std::size_t p : place) out.members.push_back(candidates[p]);
                 }
                 std::size_t i = size;                    // the next set: raise the last position that has room above it
                 while (i-- > 0 && place[i] == candidates.size() - size + i) {}
@@ -320,18 +326,11 @@ private:
             }
             layer = Layer{};
         }
-        std::sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) {
+        // Among equal scores the order in which they were found: by size, then lexicographic.
+        std::sort(out.sets.begin(), out.sets.end(), [](const KeptSets::Set& a, const KeptSets::Set& b) {
             if (a.score != b.score) return a.score > b.score;
             return a.size != b.size ? a.size < b.size : a.first < b.first;
         });
-        out.scores.reserve(sets.size());
-        out.sizes.reserve(sets.size());
-        out.parents.reserve(members.size());
-        for (const Set& set : sets) {
-            out.scores.push_back(set.score);
-            out.sizes.push_back(set.size);
-            out.parents.insert(out.parents.end(), members.begin() + set.first, members.begin() + set.first + set.size);
-        }
     }
 
     const Data& data_;
@@ -354,6 +353,37 @@ private:
 };
 
 }  // namespace
+
+void ScoredSets::pack(std::vector<KeptSets>&& children, Team& team) {
+    std::size_t sets = 0, members = 0;
+    for (const KeptSets& child : children) {
+        sets_end.push_back(sets += child.sets.size());
+        parents_end.push_back(members += child.members.size());
+    }
+    scores.reset(new double[sets]);                      // not initialised: the threads write, and touch, their own parts
+    sizes.reset(new std::int32_t[sets]);
+    parents.reset(new std::int32_t[members]);
+    team.run(children.size(), [&](int, std::size_t c) {
+        const KeptSets child = std::move(children[c]);
+        std::size_t at = sets_end[c] - child.sets.size();
+        std::int32_t* out = parents.get() + (parents_end[c] - child.members.size());
+        for (const KeptSets::Set& set : child.sets) {
+            scores[at] = set.score;
+            sizes[at++] = set.size;
+            out = std::copy_n(child.members.data() + set.first, set.size, out);
+        }
+    });
+}
+
+double count_families(const SetsRequest& request) {
+    double all = 0;
+    for (std::size_t v = 0; v < request.most.size(); ++v) {
+        double sets = 1, own = 1;
+        for (int size = 1; size <= request.most[v]; ++size) own += sets *= (request.candidates[v].size() - size + 1.0) / size;
+        all += std::round(own);
+    }
+    return all;
+}
 
 ScoredSets score_parent_sets(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Team& team, Control& control) {
     return Enumeration(data, spec, request, team, control).run();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "table_score.hpp"
@@ -17,14 +18,22 @@ struct SetsRequest {
     bool bounds = true;                                  // do not score sets that provably would be dropped
 };
 
-struct ScoredSets {                                      // per child, best first
-    struct Child {
-        std::vector<double> scores;
-        std::vector<std::int32_t> sizes, parents;        // parents: the sets one after another
-    };
-    std::vector<Child> children;
-    std::uint64_t families = 0, scored = 0;              // how many there are, how many were counted and scored
+struct KeptSets {                                        // of one child, best first
+    struct Set { double score; std::int32_t size; std::size_t first; };
+    std::vector<Set> sets;
+    std::vector<std::int32_t> members;                   // a set's parents start at its `first`
 };
+
+struct ScoredSets {                                      // of all children, one after another in three arrays
+    std::unique_ptr<double[]> scores;
+    std::unique_ptr<std::int32_t[]> sizes, parents;
+    std::vector<std::size_t> sets_end, parents_end;      // per child
+    std::uint64_t families = 0, scored = 0;              // how many there are, how many were counted and scored
+
+    void pack(std::vector<KeptSets>&& children, Team& team);
+};
+
+double count_families(const SetsRequest& request);
 
 // Two scores count as equal within this share of their size plus the number of rows: rounding must not decide.
 constexpr double tie = 1e-12;
