@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 
+#include "binomials.hpp"
 #include "varset.hpp"
 
 namespace spinney {
@@ -19,21 +20,6 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity(), worst = -infinite;
 
 enum : std::uint8_t { closed_above = 1, kept = 2 };      // closed_above: no proper superset need be scored
-
-// Pascal's triangle: the colexicographic rank of a set is a sum of its entries.
-class Binomials {
-public:
-    Binomials(int n, int k) : width_(k + 1), entry_((n + 1) * (k + 1), 0) {
-        for (int i = 0; i <= n; ++i)
-            for (int j = 0; j <= std::min(i, k); ++j)
-                entry_[i * width_ + j] = j == 0 || j == i ? 1 : at(i - 1, j - 1) + at(i - 1, j);
-    }
-    std::uint64_t at(int n, int k) const { return k > n ? 0 : entry_[n * width_ + k]; }
-
-private:
-    int width_;
-    std::vector<std::uint64_t> entry_;
-};
 
 struct Layer {                                           // families of one child with one number of parents
     std::vector<double> score, best;                     // best: of this set and all its subsets
