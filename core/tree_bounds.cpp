@@ -62,9 +62,9 @@ double TreeBounds::fewest_cost(std::size_t leaves, double price) const {
     return most;
 }
 
-// Has every tree over all parents but one at least the prior that it has over all? The prior over P times gamma_P^l falls
-// against that over P - x with every leaf, so it is enough to look at the fewest leaves. The lone leaf may also
-// be left to the empty set.
+// Has every tree over all parents but one at least the prior that it has over all? Gamma is smaller over more parents, so
+// the ratio of the two priors falls with every leaf: the fewest leaves decide. The lone leaf may also be left to the
+// empty set.
 TreeBounds::StandIn TreeBounds::stand_in(std::span<const int> parents) {
     auto [at, fresh] = stand_in_.try_emplace(families_.shape_of(parents), StandIn{true, true});
     StandIn& answer = at->second;
@@ -128,7 +128,8 @@ void TreeBounds::split_prefix(std::span<const int> prefix) {
     prefix_.assign(prefix.begin(), prefix.end());
     own_.resize(data_.rows);
     const auto& number = splits_[prefix.size()].number;
-    for (std::size_t row = 0; row < data_.rows; ++row) own_[row] = number[row] * static_cast<std::uint32_t>(child_.levels) + child_.codes[row];
+    const auto levels = static_cast<std::uint32_t>(child_.levels);
+    for (std::size_t row = 0; row < data_.rows; ++row) own_[row] = number[row] * levels + child_.codes[row];
 }
 
 }  // namespace spinney
