@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "table_score.hpp"
@@ -18,10 +20,25 @@ struct SetsRequest {
     bool bounds = true;                                  // do not score sets that provably would be dropped
 };
 
-struct KeptSets {                                        // of one child, best first
-    struct Set { double score; std::int32_t size; std::size_t first; };
-    std::vector<Set> sets;
-    std::vector<std::int32_t> members;                   // a set's parents start at its `first`
+class KeptSets {                                         // of one child
+public:
+    void reserve(std::size_t sets, std::size_t members) { sets_.reserve(sets), members_.reserve(members); }
+    // REQUIRES: sizes do not fall; lexicographic within a size.
+    void add(double score, std::span<const int> parents) {
+        while (first_.size() <= parents.size()) first_.push_back(static_cast<std::uint32_t>(sets_.size()));
+        sets_.emplace_back(score, static_cast<std::uint32_t>(sets_.size()));
+        members_.insert(members_.end(), parents.begin(), parents.end());
+    }
+    // Best first; among equal scores the order in which they came.
+    void sort();
+    std::size_t size() const { return sets_.size(); }
+    std::size_t members() const { return members_.size(); }
+    void write(double* scores, std::int32_t* sizes, std::int32_t* parents) const;
+
+private:
+    std::vector<std::pair<double, std::uint32_t>> sets_; // score, when it came
+    std::vector<std::uint32_t> first_;                   // [k]: how many came with fewer than k parents
+    std::vector<std::int32_t> members_;
 };
 
 struct ScoredSets {                                      // of all children, one after another in three arrays

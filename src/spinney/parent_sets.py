@@ -201,8 +201,8 @@ def score_parent_sets(
     """Step 1: the local scores of all parent sets up to max_parents.
 
     prune drops a set that is no better than one of its subsets (it is in no best network); bounds leaves out, unscored,
-    sets for which that can be proven beforehand (table scores only, so far). Neither changes the best network. Ctrl-C
-    raises KeyboardInterrupt."""
+    sets for which that can be proven beforehand (table scores, and pcart for discrete children). Neither changes the
+    best network. Ctrl-C raises KeyboardInterrupt."""
     from spinney.scores import source
 
     need_dataset(data)
