@@ -16,6 +16,7 @@
 #include "parent_sets.hpp"
 #include "search_dp.hpp"
 #include "search_greedy.hpp"
+#include "search_order.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -494,4 +495,26 @@ NB_MODULE(_core, m) {
             return out;
         },
         "sets"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+
+    m.def(
+        "order",
+        [](const SetsIn& arrays, Lists start, int runs, int patience, std::uint64_t seed, int threads, nb::object progress,
+           double time_limit) {
+            ListedSets sets = read_sets(arrays);
+            if (!start.empty()) check_lists(start, static_cast<int>(sets.size()));
+            must(!sets.empty() && runs >= 1 && patience >= 0, "a variable, a run");
+            OrderRequest request{std::move(start), runs, patience, seed, time_limit};
+            Control control;
+            Team team(threads, control);
+            Ending ending;
+            OrderResult found = run(control, progress, ending, time_limit, [&] { return order_search(sets, request, team, control); });
+            nb::dict out;
+            out["parents"] = nb::cast(found.parents);
+            out["order"] = nb::cast(found.order);
+            out["trace"] = nb::cast(found.trace);
+            out["stopped"] = found.stopped;
+            note(out, ending);
+            return out;
+        },
+        "sets"_a, "start"_a, "runs"_a, "patience"_a, "seed"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
 }

@@ -23,7 +23,7 @@ from slow.scores import ONE_OF_EACH, choice, local_score
 from spinney.errors import SpinneyError
 
 SIZES = {"b": 3, "a": 2, "d": 4, "c": 2, "e": 3}
-SEARCHES = ["dp", "hc", "tabu"]
+SEARCHES = ["dp", "hc", "tabu", "order"]
 EVERY_SEARCH = pytest.mark.parametrize("method", SEARCHES)
 
 

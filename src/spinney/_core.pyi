@@ -64,6 +64,16 @@ def greedy_counted(
 ) -> dict[str, Any]: ...
 def greedy_listed(sets: Sets, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
 def dp(sets: Sets, threads: int, progress: Report, time_limit: float) -> dict[str, Any]: ...
+def order(
+    sets: Sets,
+    start: Lists,
+    runs: int,
+    patience: int,
+    seed: int,
+    threads: int,
+    progress: Report,
+    time_limit: float,
+) -> dict[str, Any]: ...
 
 class TreeSpec:
     def __init__(

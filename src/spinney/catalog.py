@@ -282,6 +282,24 @@ _TABU = (
     Option("length", 30, "how many past DAGs may not be visited again", kind="integer", low=1, open=False),
     Option("patience", 30, "steps without a new best before a walk ends", kind="integer", low=1, open=False),
 )
+_ORDER = (
+    Option(
+        "runs",
+        4,
+        "independent runs from random orders; a start is the first of them",
+        kind="integer",
+        low=1,
+        open=False,
+    ),
+    Option(
+        "patience",
+        200,
+        "shakes per variable without a better order before a run ends; 0 is a plain climb",
+        kind="integer",
+        low=0,
+        open=False,
+    ),
+)
 
 _SEARCHES = (
     Search("auto", "exact (dp) where the table is small enough for it, else tabu", room="automatic"),
@@ -307,6 +325,14 @@ _SEARCHES = (
         "Glover (1989); Bouckaert (1995)",
         (*_TABU, *_GREEDY),
         room="greedy",
+    ),
+    Search(
+        "order",
+        "local search over orders of the variables: every variable has the best of its sets among those before it",
+        "Lee and van Beek (2017)",
+        _ORDER,
+        room="order",
+        needs_sets=True,
     ),
 )
 

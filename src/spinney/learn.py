@@ -157,7 +157,8 @@ def _find(
     threads, first = threads_for(n_jobs), started(start, allowed)
     room, sets = source(data, score, prior), None
     if method.entry.needs_sets:
-        exact.check_size(len(data.names), threads)
+        if method.entry.room == "exact":
+            exact.check_size(len(data.names), threads)
         try:
             sets = score_parent_sets(
                 data,

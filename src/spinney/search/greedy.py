@@ -13,12 +13,12 @@ from spinney.errors import ChoiceError
 from spinney.progress import reporting
 from spinney.search.found import Found, Problem, why_stopped
 
-_MOST = 2**31 - 1  # the core's numbers; nobody lives to see the difference
+MOST = 2**31 - 1  # the core's numbers; nobody lives to see the difference
 
 
 def run(problem: Problem) -> Found:
     began = time.perf_counter()
-    options = {name: min(value, _MOST) for name, value in problem.method.values.items()}
+    options = {name: min(value, MOST) for name, value in problem.method.values.items()}
     allowed = problem.allowed
     args = _core.GreedyArgs(
         problem.start_lists(),
