@@ -49,6 +49,13 @@ Array copied(std::vector<T> values) {
     return to_numpy<Array>(std::move(values));
 }
 
+template <class Array, class T>
+Array to_numpy(std::unique_ptr<T[]>&& values, std::size_t size) {
+    T* kept = values.release();
+    nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Array(kept, {size}, owner);
+}
+
 // The only copy of the sentence for a broken promise between our Python and our core.
 void must(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(std::string("spinney's core was called wrongly: ") + what);
@@ -107,10 +114,12 @@ struct Ending {                                          // why a job ended befo
     bool interrupted = false, late = false;
 };
 
-// Runs the job on a thread of its own; this one wakes up to look for Ctrl-C and the clock, and to report progress.
+// Runs the job on a thread of its own; this one wakes up to look for Ctrl-C and the clock, and to report progress. A
+// brief job, over before anybody could press a key, is run right here: starting and ending a thread takes its time too.
 template <class Job>
-auto run(Control& control, nb::object progress, Ending& ending, double time_limit, Job&& job) {
+auto run(Control& control, nb::object progress, Ending& ending, double time_limit, Job&& job, bool brief = false) {
     nb::gil_scoped_release release;
+    if (brief) return job();
     const auto start = std::chrono::steady_clock::now();
     auto future = std::async(std::launch::async, std::forward<Job>(job));
     while (future.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
@@ -246,11 +255,13 @@ void check_family(const std::vector<int>& parents, int child, int variables) {
 
 nb::dict to_dict(ScoredSets&& found, const Ending& ending) {
     nb::dict out;
-    SetsOut sets;
-    for (auto& child : found.children)
-        sets.emplace_back(to_numpy<Doubles>(std::move(child.scores)), to_numpy<Ints>(std::move(child.sizes)),
-                          to_numpy<Ints>(std::move(child.parents)));
-    out["sets"] = nb::cast(std::move(sets));
+    const std::size_t sets = found.sets_end.empty() ? 0 : found.sets_end.back();
+    const std::size_t members = found.sets_end.empty() ? 0 : found.parents_end.back();
+    out["scores"] = to_numpy<Doubles>(std::move(found.scores), sets);
+    out["sizes"] = to_numpy<Ints>(std::move(found.sizes), sets);
+    out["parents"] = to_numpy<Ints>(std::move(found.parents), members);
+    out["sets_end"] = nb::cast(found.sets_end);
+    out["parents_end"] = nb::cast(found.parents_end);
     out["families"] = found.families;
     out["scored"] = found.scored;
     note(out, ending);
@@ -370,7 +381,9 @@ NB_MODULE(_core, m) {
             SetsRequest request{candidates, required, most, prune, bounds};
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
-                                   [&] { return score_parent_sets(data, spec.spec, request, team, control); });
+                                   [&] { return score_parent_sets(data, spec.spec, request, team, control); },
+                                   count_families(request) * data.rows() < 2e8);
+            team.dismiss();
             return to_dict(std::move(found), ending);
         },
         "columns"_a, "levels"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "prune"_a, "bounds"_a, "threads"_a,
@@ -428,13 +441,13 @@ NB_MODULE(_core, m) {
     m.def(
         "score_tree_sets",
         [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const Lists& candidates, const Lists& required,
-           const std::vector<int>& most, bool prune, int threads, nb::object progress, double time_limit) {
+           const std::vector<int>& most, bool prune, bool bounds, int threads, nb::object progress, double time_limit) {
             TreeData data = make_tree_data(columns);
             const int n = static_cast<int>(data.columns.size());
             check_lists(candidates, n);
             check_lists(required, n);
             must(static_cast<int>(most.size()) == n, "a limit per child");
-            SetsRequest request{candidates, required, most, prune, false};
+            SetsRequest request{candidates, required, most, prune, bounds};
             Control control;
             Team team(threads, control);
             Ending ending;
@@ -442,7 +455,7 @@ NB_MODULE(_core, m) {
                                    [&] { return score_tree_sets(data, spec, request, team, control); });
             return to_dict(std::move(found), ending);
         },
-        "columns"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "prune"_a, "threads"_a, "progress"_a.none(),
+        "columns"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(),
         "time_limit"_a);
 
     m.def(

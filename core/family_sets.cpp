@@ -1,11 +1,13 @@
 // Children one after another, sizes upwards, all sets of a size shared among the threads. A set is kept when it beats
-// all its subsets, which were scored one size before.
+// all its subsets, which were scored one size before; it is not even scored where a bound says that it does not.
 #include "family_sets.hpp"
 
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
+
+#include "binomials.hpp"
+#include "tree_bounds.hpp"
 
 namespace spinney {
 
@@ -15,20 +17,31 @@ std::vector<TreeColumn> TreeFamilies::columns_of(std::span<const int> parents) c
     return columns;
 }
 
+std::vector<int> TreeFamilies::shape_of(std::span<const int> parents) const {
+    std::vector<int> shape;
+    for (int p : parents) shape.push_back(data_.columns[p].levels * 3 + static_cast<int>(data_.columns[p].kind));
+    std::sort(shape.begin(), shape.end());
+    return shape;
+}
+
+const TreePrior& TreeFamilies::prior_of(std::span<const int> parents) {
+    auto [at, fresh] = priors_.try_emplace(shape_of(parents));
+    if (fresh && spec_.structure_prior) at->second = tree_prior(columns_of(parents));
+    return at->second;
+}
+
 double TreeFamilies::score(std::span<const int> parents) {
     if (spec_.binned) {
         int cut = 0;
         for (int p : parents) cut += data_.columns[p].kind != VariableKind::categorical;
         return binned(parents).value + spec_.prior(parents.size()) + cut * spec_.log_cuttings;
     }
-    auto columns = columns_of(parents);
-    TreePrior prior = prior_of(columns);
-    return scorer_->best(columns, prior.leaf) + prior.normaliser + spec_.prior(parents.size());
+    const TreePrior& prior = prior_of(parents);
+    return scorer_->best(columns_of(parents), prior.leaf) + prior.normaliser + spec_.prior(parents.size());
 }
 
 Tree TreeFamilies::tree(std::span<const int> parents) {
-    auto columns = columns_of(parents);
-    return scorer_->fit(columns, prior_of(columns).leaf);
+    return scorer_->fit(columns_of(parents), prior_of(parents).leaf);
 }
 
 BinnedBest TreeFamilies::binned(std::span<const int> parents) {
@@ -39,10 +52,13 @@ BinnedBest TreeFamilies::binned(std::span<const int> parents) {
 
 namespace {
 
+constexpr double worst = -std::numeric_limits<double>::infinity();
+
 struct Family {
     std::vector<int> parents;
-    double score = 0, best = 0;                          // best: of it and its subsets
-    bool allowed = true, kept = false;
+    double score = worst, subsets = worst;               // subsets: the best of them
+    double likelihood = worst;                           // at least that of any subset's finest cells, for the bounds
+    bool scored = false;
 };
 
 // All sets of this size over the candidates, in lexicographic order.
@@ -63,64 +79,100 @@ std::vector<Family> sets_of_size(const std::vector<int>& candidates, int size) {
     }
 }
 
+// One child: its sets, one size after another.
+class ChildSets {
+public:
+    ChildSets(const TreeData& data, const TreeSpec& spec, const SetsRequest& request, int child, Team& team, Control& control)
+        : data_(data), spec_(spec), request_(request), required_(request.required[child]), candidates_(request.candidates[child]),
+          child_(child), team_(team), control_(control), binomials_(static_cast<int>(candidates_.size()), request.most[child] + 1),
+          place_(data.columns.size(), 0), workers_(team.size()) {
+        for (std::size_t i = 0; i < candidates_.size(); ++i) place_[candidates_[i]] = static_cast<int>(candidates_.size() - 1 - i);
+    }
+
+    // How many were scored.
+    std::uint64_t run(KeptSets& kept) {
+        std::uint64_t scored = 0;
+        for (int size = 0; size <= request_.most[child_] && !control_.stop; ++size) {
+            auto families = sets_of_size(candidates_, size);
+            team_.run(families.size(), [&](int thread, std::size_t task) {
+                look(families[task], workers_[thread]);
+                ++control_.done;
+            });
+            if (control_.stop) return scored;
+            below_.clear();                              // lexicographic order is falling rank
+            for (auto family = families.rbegin(); family != families.rend(); ++family)
+                below_.push_back({std::max(family->score, family->subsets), family->likelihood});
+            for (const Family& family : families) {
+                if (!family.scored) continue;
+                ++scored;
+                if (!request_.prune || std::isinf(family.subsets) || family.score > family.subsets + slack(family))
+                    kept.add(family.score, family.parents);
+            }
+        }
+        kept.sort();
+        return scored;
+    }
+
+private:
+    struct Worker {
+        Worker(const TreeData& data, const TreeSpec& spec, int child, bool bounded) : families(data, spec, child) {
+            if (bounded && !spec.binned && data.columns[child].kind != VariableKind::continuous)
+                bounds = std::make_unique<TreeBounds>(data, spec, child, families);
+        }
+        TreeFamilies families;
+        std::unique_ptr<TreeBounds> bounds;
+    };
+    struct Below { double best, likelihood; };           // of a set and its subsets
+
+    double slack(const Family& family) const { return tie * (std::abs(family.subsets) + static_cast<double>(data_.rows)); }
+
+    void look(Family& family, std::unique_ptr<Worker>& worker) {
+        const auto& parents = family.parents;
+        for (std::size_t i = 0; i < parents.size(); ++i) {
+            const Below& smaller = below_[rank_without(parents, i)];
+            family.subsets = std::max(family.subsets, smaller.best);
+            family.likelihood = std::max(family.likelihood, smaller.likelihood);
+        }
+        if (!std::includes(parents.begin(), parents.end(), required_.begin(), required_.end())) return;
+        if (!worker) worker = std::make_unique<Worker>(data_, spec_, child_, request_.bounds);
+        if (worker->bounds && !std::isinf(family.subsets) &&
+            worker->bounds->closed(parents, required_.size(), family.subsets - slack(family), family.likelihood))
+            return;
+        family.score = worker->families.score(parents);
+        family.scored = true;
+    }
+    std::uint64_t rank_without(const std::vector<int>& parents, std::size_t skip) const {
+        std::uint64_t rank = 0;
+        int k = static_cast<int>(parents.size()) - 1;
+        for (std::size_t i = 0; i < parents.size(); ++i)
+            if (i != skip) rank += binomials_.at(place_[parents[i]], k--);
+        return rank;
+    }
+
+    const TreeData& data_;
+    const TreeSpec& spec_;
+    const SetsRequest& request_;
+    const std::vector<int>&required_, &candidates_;
+    int child_;
+    Team& team_;
+    Control& control_;
+    Binomials binomials_;
+    std::vector<int> place_;                             // among the candidates, from the last
+    std::vector<std::unique_ptr<Worker>> workers_;       // one per thread, made there
+    std::vector<Below> below_;                           // by rank: the sets with one parent less
+};
+
 }  // namespace
 
 ScoredSets score_tree_sets(const TreeData& data, const TreeSpec& spec, const SetsRequest& request, Team& team, Control& control) {
     const int n = static_cast<int>(data.columns.size());
     ScoredSets result;
-    result.children.resize(n);
-    for (int child = 0; child < n; ++child) {
-        double sets = 1, all = 1;
-        for (int size = 1; size <= request.most[child]; ++size) {
-            sets *= (request.candidates[child].size() - size + 1.0) / size;
-            all += sets;
-        }
-        result.families += static_cast<std::uint64_t>(all + 0.5);
-    }
+    std::vector<KeptSets> children(n);
+    result.families = static_cast<std::uint64_t>(count_families(request));
     control.total = result.families;
-    for (int child = 0; child < n && !control.stop; ++child) {
-        std::vector<std::unique_ptr<TreeFamilies>> workers(team.size());
-        const auto& required = request.required[child];
-        std::map<std::vector<int>, double> below, here;  // best of a set and its subsets, by set
-        std::vector<Family> kept;
-        for (int size = 0; size <= request.most[child] && !control.stop; ++size) {
-            auto families = sets_of_size(request.candidates[child], size);
-            team.run(families.size(), [&](int thread, std::size_t task) {
-                Family& family = families[task];
-                family.allowed = std::includes(family.parents.begin(), family.parents.end(), required.begin(), required.end());
-                if (family.allowed) {
-                    if (!workers[thread]) workers[thread] = std::make_unique<TreeFamilies>(data, spec, child);
-                    family.score = workers[thread]->score(family.parents);
-                }
-                ++control.done;
-            });
-            if (control.stop) break;
-            here.clear();
-            for (Family& family : families) {
-                double subsets = -std::numeric_limits<double>::infinity();
-                std::vector<int> smaller;
-                for (std::size_t i = 0; i < family.parents.size(); ++i) {
-                    smaller = family.parents;
-                    smaller.erase(smaller.begin() + i);
-                    subsets = std::max(subsets, below[smaller]);
-                }
-                family.best = family.allowed ? std::max(family.score, subsets) : subsets;
-                here[family.parents] = family.best;
-                if (!family.allowed) continue;
-                ++result.scored;
-                double slack = tie * (std::abs(subsets) + static_cast<double>(data.rows));
-                if (!request.prune || std::isinf(subsets) || family.score > subsets + slack) kept.push_back(std::move(family));
-            }
-            below.swap(here);
-        }
-        std::stable_sort(kept.begin(), kept.end(), [](const Family& a, const Family& b) { return a.score > b.score; });
-        auto& out = result.children[child];
-        for (const Family& family : kept) {
-            out.scores.push_back(family.score);
-            out.sizes.push_back(static_cast<std::int32_t>(family.parents.size()));
-            out.parents.insert(out.parents.end(), family.parents.begin(), family.parents.end());
-        }
-    }
+    for (int child = 0; child < n && !control.stop; ++child)
+        result.scored += ChildSets(data, spec, request, child, team, control).run(children[child]);
+    if (!control.stop) result.pack(std::move(children), team);
     return result;
 }
 

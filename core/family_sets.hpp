@@ -1,6 +1,7 @@
 // Step 1 for scores that look at one family at a time: trees and binned tables.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -38,16 +39,16 @@ public:
     double score(std::span<const int> parents);          // with all priors
     Tree tree(std::span<const int> parents);             // pcart
     BinnedBest binned(std::span<const int> parents);     // ft
-    TreeScorer& scorer() { return *scorer_; }
+    // Kinds and levels of the parents, sorted: all that the tree prior depends on.
+    std::vector<int> shape_of(std::span<const int> parents) const;
+    const TreePrior& prior_of(std::span<const int> parents);
 
 private:
     std::vector<TreeColumn> columns_of(std::span<const int> parents) const;
-    TreePrior prior_of(std::span<const TreeColumn> parents) const {
-        return spec_.structure_prior ? tree_prior(parents) : TreePrior{};
-    }
     const TreeData& data_;
     const TreeSpec& spec_;
     std::unique_ptr<TreeScorer> scorer_;
+    std::map<std::vector<int>, TreePrior> priors_;       // by shape
 };
 
 // What greedy search asks; a worker per child is made when it is first asked for.

@@ -21,6 +21,11 @@ struct TreeColumn {
     double centre = 0;                                   // so that squares do not swallow the spread
 };
 
+// The finest cells of a column as a parent.
+inline std::size_t cells_of(const TreeColumn& column) {
+    return column.kind == VariableKind::continuous ? std::size_t{1} << column.levels : column.levels;
+}
+
 struct TreeNode {
     int parent = -1;                                     // index into the family's parents; -1: a leaf
     int left = -1, right = -1;                           // node numbers

@@ -10,6 +10,7 @@
 #include <memory>
 #include <numeric>
 
+#include "binomials.hpp"
 #include "varset.hpp"
 
 namespace spinney {
@@ -20,24 +21,18 @@ constexpr double infinite = std::numeric_limits<double>::infinity(), worst = -in
 
 enum : std::uint8_t { closed_above = 1, kept = 2 };      // closed_above: no proper superset need be scored
 
-// Pascal's triangle: the colexicographic rank of a set is a sum of its entries.
-class Binomials {
-public:
-    Binomials(int n, int k) : width_(k + 1), entry_((n + 1) * (k + 1), 0) {
-        for (int i = 0; i <= n; ++i)
-            for (int j = 0; j <= std::min(i, k); ++j)
-                entry_[i * width_ + j] = j == 0 || j == i ? 1 : at(i - 1, j - 1) + at(i - 1, j);
+// Families of one child with one number of parents. The memory is not initialised: every family is written once, by the
+// thread that comes by it, before the next layer reads it.
+struct Layer {
+    Layer() = default;
+    explicit Layer(std::size_t size)
+        : sets(size), score(new double[size]), best(new double[size]), flags(new std::uint8_t[size]) {}
+    void put(std::uint64_t rank, double own_score, double own_best, std::uint8_t own_flags) {
+        score[rank] = own_score, best[rank] = own_best, flags[rank] = own_flags;
     }
-    std::uint64_t at(int n, int k) const { return k > n ? 0 : entry_[n * width_ + k]; }
-
-private:
-    int width_;
-    std::vector<std::uint64_t> entry_;
-};
-
-struct Layer {                                           // families of one child with one number of parents
-    std::vector<double> score, best;                     // best: of this set and all its subsets
-    std::vector<std::uint8_t> flags;
+    std::size_t sets = 0;
+    std::unique_ptr<double[]> score, best;               // best: of this set and all its subsets
+    std::unique_ptr<std::uint8_t[]> flags;
 };
 
 class Enumeration {
@@ -53,6 +48,7 @@ public:
             }
             child_of_[v].insert(v);
             falling_.emplace_back();
+            if (!request.bounds) continue;
             for (int p : request.candidates[v]) falling_[v].push_back(data.levels(p));
             std::sort(falling_[v].rbegin(), falling_[v].rend());
         }
@@ -63,9 +59,7 @@ public:
 
     ScoredSets run() {
         ScoredSets result;
-        for (int v = 0; v < n_; ++v)
-            for (int size = 0; size <= request_.most[v]; ++size)
-                result.families += binomials_.at(static_cast<int>(request_.candidates[v].size()), size);
+        result.families = static_cast<std::uint64_t>(count_families(request_));
         control_.total = result.families;
         for (int size = 0; size <= deepest_ && !control_.stop; ++size) layer(size);
         result.scored = scored_;
@@ -106,18 +100,14 @@ private:
     }
 
     void layer(int size) {
-        for (int v = 0; v < n_; ++v) {
-            layers_[v].emplace_back();
-            if (size > request_.most[v]) continue;
-            std::size_t sets = binomials_.at(static_cast<int>(request_.candidates[v].size()), size);
-            layers_[v][size].score.assign(sets, unknown);
-            layers_[v][size].best.assign(sets, worst);
-            layers_[v][size].flags.assign(sets, 0);
-        }
-        // A task is the first variable of the sets, or the first two where that is too few to share.
+        for (int v = 0; v < n_; ++v)
+            layers_[v].emplace_back(size > request_.most[v] ? 0 : binomials_.at(static_cast<int>(request_.candidates[v].size()), size));
+        // A task is the first variable of the sets, or the first two where that is too few to share. Neighbours write to
+        // neighbouring memory: every other one comes first, so that two threads are not at neighbours at the same time.
         std::vector<std::pair<int, int>> tasks;
         if (size < 2 || n_ >= 16 * team_.size()) {
-            for (int v = 0; v < n_; ++v) tasks.push_back({v, -1});
+            for (int first : {0, 1})
+                for (int v = first; v < n_; v += 2) tasks.push_back({v, -1});
         } else {
             for (int u = 0; u < n_; ++u)
                 for (int v = u + 1; v < n_; ++v)
@@ -149,7 +139,7 @@ private:
         w.parents.clear();
         w.scorer.cells().clear();
         ++w.done;
-        if (!request_.required[child].empty()) return;
+        if (!request_.required[child].empty()) return layers_[child][0].put(0, unknown, worst, 0);
         if (spec_.score == TableScore::bde) return store(w, child, w.scorer.score(child, w.parents), worst, infinite);
         w.scorer.cells().count(std::span(&child, 1), w.matrices);
         score_one(w, child, {{w.matrices[0], static_cast<std::size_t>(data_.levels(child))}, w.scorer.cells().counts()}, worst);
@@ -243,13 +233,13 @@ private:
         if (request_.bounds) {
             for (std::size_t i = 0; i < parents.size(); ++i)
                 if (below.flags[rank_without(child, parents, i)] & closed_above || useless(child, parents, i)) {
-                    here.flags[own] |= closed_above;
+                    here.put(own, unknown, worst, closed_above);
                     return false;
                 }
         }
         const auto& required = request_.required[child];
         if (std::includes(parents.begin(), parents.end(), required.begin(), required.end())) return true;
-        here.best[own] = subset_best(child, parents);
+        here.put(own, unknown, subset_best(child, parents), 0);
         return false;
     }
 
@@ -285,31 +275,38 @@ private:
     void store(Worker& w, int child, double score, double subsets, double above) {
         Layer& here = layers_[child][w.parents.size()];
         std::uint64_t own = rank(child, w.parents);
-        here.score[own] = score;
-        here.best[own] = std::max(score, subsets);
-        if (subsets == worst || score > subsets + tie * (std::abs(subsets) + static_cast<double>(data_.rows()))) here.flags[own] |= kept;
-        if (above <= here.best[own]) here.flags[own] |= closed_above;
+        const double best = std::max(score, subsets);
+        const bool stays = subsets == worst || score > subsets + tie * (std::abs(subsets) + static_cast<double>(data_.rows()));
+        here.put(own, score, best, (stays ? kept : 0) | (above <= best ? closed_above : 0));
         ++w.scored;
     }
 
-    void collect(ScoredSets& result) {
-        result.children.resize(n_);
-        team_.run(n_, [&](int, std::size_t child) { collect_child(static_cast<int>(child), result.children[child]); });
+    bool stays(const Layer& layer, std::uint64_t rank) const {
+        return !std::isnan(layer.score[rank]) && (!request_.prune || layer.flags[rank] & kept);
     }
 
-    void collect_child(int child, ScoredSets::Child& out) {
-        struct Set { double score; std::int32_t size; std::size_t first; };
-        std::vector<Set> sets;                           // by size, then lexicographic: the order among equal scores
-        std::vector<std::int32_t> members;
+    void collect(ScoredSets& result) {
+        std::vector<KeptSets> children(n_);
+        team_.run(n_, [&](int, std::size_t child) { collect_child(static_cast<int>(child), children[child]); });
+        result.pack(std::move(children), team_);
+    }
+
+    void collect_child(int child, KeptSets& out) {
         const auto& candidates = request_.candidates[child];
+        std::size_t sets = 0, members = 0;
+        for (std::size_t size = 0; size < layers_[child].size(); ++size)
+            for (std::uint64_t r = 0; r < layers_[child][size].sets; ++r)
+                if (stays(layers_[child][size], r)) ++sets, members += size;
+        out.reserve(sets, members);
         for (std::size_t size = 0; size < layers_[child].size(); ++size) {
             Layer& layer = layers_[child][size];
             std::vector<std::size_t> place(size);        // the set of this rank, as positions among the candidates
+            std::vector<int> parents(size);
             std::iota(place.begin(), place.end(), 0);
-            for (std::uint64_t r = layer.score.size(); r-- > 0;) {
-                if (!std::isnan(layer.score[r]) && (!request_.prune || layer.flags[r] & kept)) {
-                    sets.push_back({layer.score[r], static_cast<std::int32_t>(size), members.size()});
-                    for (std::size_t p : place) members.push_back(candidates[p]);
+            for (std::uint64_t r = layer.sets; r-- > 0;) {
+                if (stays(layer, r)) {
+                    for (std::size_t i = 0; i < size; ++i) parents[i] = candidates[place[i]];
+                    out.add(layer.score[r], parents);
                 }
                 std::size_t i = size;                    // the next set: raise the last position that has room above it
                 while (i-- > 0 && place[i] == candidates.size() - size + i) {}
@@ -320,18 +317,7 @@ private:
             }
             layer = Layer{};
         }
-        std::sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) {
-            if (a.score != b.score) return a.score > b.score;
-            return a.size != b.size ? a.size < b.size : a.first < b.first;
-        });
-        out.scores.reserve(sets.size());
-        out.sizes.reserve(sets.size());
-        out.parents.reserve(members.size());
-        for (const Set& set : sets) {
-            out.scores.push_back(set.score);
-            out.sizes.push_back(set.size);
-            out.parents.insert(out.parents.end(), members.begin() + set.first, members.begin() + set.first + set.size);
-        }
+        out.sort();
     }
 
     const Data& data_;
@@ -354,6 +340,50 @@ private:
 };
 
 }  // namespace
+
+void KeptSets::sort() {
+    std::sort(sets_.begin(), sets_.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+}
+
+void KeptSets::write(double* scores, std::int32_t* sizes, std::int32_t* parents) const {
+    std::vector<std::size_t> start(first_.size(), 0);    // of the members of size k
+    for (std::size_t k = 1; k < first_.size(); ++k) start[k] = start[k - 1] + (k - 1) * (first_[k] - first_[k - 1]);
+    for (auto [score, came] : sets_) {
+        std::size_t size = first_.size() - 1;
+        while (first_[size] > came) --size;
+        *scores++ = score;
+        *sizes++ = static_cast<std::int32_t>(size);
+        parents = std::copy_n(members_.data() + start[size] + size * (came - first_[size]), size, parents);
+    }
+}
+
+void ScoredSets::pack(std::vector<KeptSets>&& children, Team& team) {
+    std::size_t sets = 0, members = 0;
+    for (const KeptSets& child : children) {
+        sets_end.push_back(sets += child.size());
+        parents_end.push_back(members += child.members());
+    }
+    scores.reset(new double[sets]);                      // not initialised: the threads write, and touch, their own parts
+    sizes.reset(new std::int32_t[sets]);
+    parents.reset(new std::int32_t[members]);
+    team.run(children.size(), [&](int, std::size_t c) {
+        const KeptSets child = std::move(children[c]);
+        std::size_t at = sets_end[c] - child.size();
+        child.write(scores.get() + at, sizes.get() + at, parents.get() + (parents_end[c] - child.members()));
+    });
+}
+
+double count_families(const SetsRequest& request) {
+    double all = 0;
+    for (std::size_t v = 0; v < request.most.size(); ++v) {
+        double sets = 1, own = 1;
+        for (int size = 1; size <= request.most[v]; ++size) own += sets *= (request.candidates[v].size() - size + 1.0) / size;
+        all += std::round(own);
+    }
+    return all;
+}
 
 ScoredSets score_parent_sets(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Team& team, Control& control) {
     return Enumeration(data, spec, request, team, control).run();

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "table_score.hpp"
@@ -17,14 +20,37 @@ struct SetsRequest {
     bool bounds = true;                                  // do not score sets that provably would be dropped
 };
 
-struct ScoredSets {                                      // per child, best first
-    struct Child {
-        std::vector<double> scores;
-        std::vector<std::int32_t> sizes, parents;        // parents: the sets one after another
-    };
-    std::vector<Child> children;
-    std::uint64_t families = 0, scored = 0;              // how many there are, how many were counted and scored
+class KeptSets {                                         // of one child
+public:
+    void reserve(std::size_t sets, std::size_t members) { sets_.reserve(sets), members_.reserve(members); }
+    // REQUIRES: sizes do not fall; lexicographic within a size.
+    void add(double score, std::span<const int> parents) {
+        while (first_.size() <= parents.size()) first_.push_back(static_cast<std::uint32_t>(sets_.size()));
+        sets_.emplace_back(score, static_cast<std::uint32_t>(sets_.size()));
+        members_.insert(members_.end(), parents.begin(), parents.end());
+    }
+    // Best first; among equal scores the order in which they came.
+    void sort();
+    std::size_t size() const { return sets_.size(); }
+    std::size_t members() const { return members_.size(); }
+    void write(double* scores, std::int32_t* sizes, std::int32_t* parents) const;
+
+private:
+    std::vector<std::pair<double, std::uint32_t>> sets_; // score, when it came
+    std::vector<std::uint32_t> first_;                   // [k]: how many came with fewer than k parents
+    std::vector<std::int32_t> members_;
 };
+
+struct ScoredSets {                                      // of all children, one after another in three arrays
+    std::unique_ptr<double[]> scores;
+    std::unique_ptr<std::int32_t[]> sizes, parents;
+    std::vector<std::size_t> sets_end, parents_end;      // per child
+    std::uint64_t families = 0, scored = 0;              // how many there are, how many were counted and scored
+
+    void pack(std::vector<KeptSets>&& children, Team& team);
+};
+
+double count_families(const SetsRequest& request);
 
 // Two scores count as equal within this share of their size plus the number of rows: rounding must not decide.
 constexpr double tie = 1e-12;

@@ -550,10 +550,10 @@ void OrderSearch::improve(std::uint64_t patience, const Stop& stop, const std::f
     keep();
 }
 
-void OrderSearch::learn_from(const std::vector<int>& order) {
+void OrderSearch::learn_from(const std::vector<int>& order, const Stop& stop) {
     start_from_order(order);
     mend_the_best();
-    climb({});
+    climb(stop);
     accept();
 }
 
@@ -592,6 +592,7 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
     using Clock = std::chrono::steady_clock;
     const auto began = Clock::now();
     auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
+    auto stopped = [&] { return control.stop || (request.time_limit > 0 && seconds() > request.time_limit); };
     const OrderTables tables(sets);
     const int n = tables.variables();
     const std::size_t runs = std::max(1, request.runs);
@@ -615,7 +616,7 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
         bool late = false;
         auto stop = [&] {
             if (++calls % 64 == 0) {                     // the clock costs more than a look at a variable
-                late = request.time_limit > 0 && seconds() > request.time_limit;
+                late = stopped();
                 control.done += one.shakes() - std::exchange(told, one.shakes());
             }
             return late || control.stop.load(std::memory_order_relaxed);
@@ -636,15 +637,15 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
     for (std::size_t i = 0; i < runs; ++i)
         if (ended[i].score > ended[first].score) first = i;
     all.start_from_order(ended[first].order);
-    all.improve(0);
+    all.improve(0, stopped);
     for (const Run& run : ended)                         // those that never began have no order
-        if (!run.order.empty()) all.learn_from(run.order);
+        if (!run.order.empty()) all.learn_from(run.order, stopped);
     result.parents = all.parents();
     result.order = all.order();
     result.score = all.score();
     result.feasible = all.feasible();
     if (result.feasible && result.score > shown) result.trace.emplace_back(seconds(), result.score);
-    result.stopped = control.stop || (request.time_limit > 0 && seconds() > request.time_limit);
+    result.stopped = stopped();
     return result;
 }
 

@@ -30,7 +30,7 @@ public:
     // `better` hears of every new best. The best order is kept over all starts until forget().
     void improve(std::uint64_t patience, const Stop& stop = {}, const std::function<void()>& better = {});
     // Takes from another order the parts that are better there.
-    void learn_from(const std::vector<int>& order);      // REQUIRES: improve() came before
+    void learn_from(const std::vector<int>& order, const Stop& stop = {});      // REQUIRES: improve() came before
     void forget();
 
     double score() const { return best_score_; }

@@ -26,7 +26,9 @@ public:
             for (int t = 1; t < threads; ++t) pool_.emplace_back([this, t] { wait_for_work(t); });
         } catch (const std::exception&) {}               // no more threads to be had: those that started will do
     }
-    ~Team() {
+    ~Team() { dismiss(); }
+    // No more work: the threads leave while the caller goes on, and are waited for at the end of the team.
+    void dismiss() {
         leaving_ = true;
         ++round_;
         round_.notify_all();
@@ -57,11 +59,11 @@ private:
             if (--busy_ == 0) busy_.notify_one();
         }
     }
-    // A list follows the last one within microseconds, and waking a sleeping thread takes tens of them: look around for a
-    // moment before going to sleep.
+    // A list follows the last one within microseconds, and waking a sleeping thread takes tens of them: look around for
+    // about a tenth of a millisecond before going to sleep.
     template <class T, class Done>
     static void await(std::atomic<T>& value, Done done) {
-        for (int look = 0; look < 20000; ++look)
+        for (int look = 0; look < 200000; ++look)
             if (done(value.load(std::memory_order_acquire))) return;
         for (T now; !done(now = value.load());) value.wait(now);
     }

@@ -104,6 +104,7 @@ def score_tree_sets(
     required: Lists,
     most: Sequence[int],
     prune: bool,
+    bounds: bool,
     threads: int,
     progress: Report,
     time_limit: float,

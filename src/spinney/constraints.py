@@ -7,6 +7,7 @@ Every search reads Allowed and nothing else, so that none can honour less than a
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
@@ -75,12 +76,40 @@ class Constraints:
         order = tuple(sorted(names))
         known = set(order)
         self._check_names(known)
+        possible = self._possible(order, known, candidates)
+        required = self._required(order, possible, known, candidates)
+        self._check_limits(max_parents)
+        limits = self._limits(max_parents, possible)
+        for child in order if self.required else ():
+            if len(required[child]) > limits[child]:
+                raise ChoiceError(
+                    f"column {child!r} has {len(required[child])} required parents but max_parents allows "
+                    f"{limits[child]}; raise max_parents or drop a required edge"
+                )
+        return Allowed(order, possible, required, limits)
+
+    def _possible(
+        self, order: tuple[str, ...], known: set[str], candidates: Mapping[str, Iterable[str]] | None
+    ) -> dict[str, tuple[str, ...]]:
+        if candidates is None and not self.forbidden and not self.tiers:  # everybody else, and no sets to fill
+            return {child: order[:i] + order[i + 1 :] for i, child in enumerate(order)}
         possible = _candidates(order, known, candidates)
         tier = {name: i for i, names_of in enumerate(self.tiers) for name in names_of}
         for parent, child in self.forbidden:
             possible[child].discard(parent)
         for child in tier:
             possible[child] -= {name for name, i in tier.items() if i > tier[child]}
+        return {child: tuple(sorted(possible[child])) for child in order}
+
+    def _required(
+        self,
+        order: tuple[str, ...],
+        possible: Mapping[str, tuple[str, ...]],
+        known: set[str],
+        candidates: Mapping[str, Iterable[str]] | None,
+    ) -> dict[str, tuple[str, ...]]:
+        if not self.required:
+            return dict.fromkeys(order, ())
         required: dict[str, set[str]] = {name: set() for name in order}
         for parent, child in self.required:
             if parent not in possible[child]:
@@ -91,28 +120,20 @@ class Constraints:
                 )
                 raise ChoiceError(f"edge {parent!r} -> {child!r} is required, but {why}; drop one of the two")
             required[child].add(parent)
+        wanted = {child: tuple(sorted(parents)) for child, parents in required.items()}
         try:
-            DAG(order, {child: sorted(parents) for child, parents in required.items()})
+            DAG(order, wanted)
         except ChoiceError as error:
             raise ChoiceError(f"the required edges cannot all hold: {error}") from None
-        self._check_limits(max_parents)
-        limits = {child: self._limit(child, max_parents, len(possible[child])) for child in order}
-        for child in order:
-            if len(required[child]) > limits[child]:
-                raise ChoiceError(
-                    f"column {child!r} has {len(required[child])} required parents but max_parents allows "
-                    f"{limits[child]}; raise max_parents or drop a required edge"
-                )
-        return Allowed(
-            order,
-            {c: tuple(sorted(possible[c])) for c in order},
-            {c: tuple(sorted(required[c])) for c in order},
-            limits,
-        )
+        return wanted
 
-    def _limit(self, child: str, overall: int | None, possible: int) -> int:
-        own = self.max_parents.get(child) if isinstance(self.max_parents, Mapping) else self.max_parents
-        return min(possible, possible if own is None else own, possible if overall is None else overall)
+    def _limits(self, overall: int | None, possible: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
+        per_child = self.max_parents if isinstance(self.max_parents, Mapping) else {}
+        own = None if isinstance(self.max_parents, Mapping) else self.max_parents
+        most = min(len(possible) if limit is None else limit for limit in (own, overall))
+        limits = {child: min(most, len(parents)) for child, parents in possible.items()}
+        limits.update({child: min(limits[child], own) for child, own in per_child.items() if own is not None})
+        return limits
 
     def _check_limits(self, overall: int | None) -> None:
         own = self.max_parents.values() if isinstance(self.max_parents, Mapping) else [self.max_parents]
@@ -155,14 +176,21 @@ class Allowed:
 
     def numbers(self, lists: Mapping[str, tuple[str, ...]]) -> list[list[int]]:
         """The same lists as the core wants them: one per variable, numbers in rising order. REQUIRES: sorted names."""
-        return [[self.index[p] for p in lists[name]] for name in self.names]
+        everybody, others = list(range(len(self.names))), len(self.names) - 1
+        return [
+            everybody[:i] + everybody[i + 1 :]  # the usual case, without looking up each
+            if len(lists[name]) == others
+            else list(map(self.index.__getitem__, lists[name]))
+            for i, name in enumerate(self.names)
+        ]
 
     def limits(self) -> list[int]:
         return [self.most[name] for name in self.names]
 
     def families(self) -> int:
         """How many parent sets there are, over all children."""
-        return sum(comb(len(self.candidates[c]), k) for c in self.names for k in range(self.most[c] + 1))
+        alike = Counter((len(self.candidates[c]), self.most[c]) for c in self.names)
+        return sum(times * comb(n, k) for (n, most), times in alike.items() for k in range(most + 1))
 
     def permits(self, child: str, parents: Iterable[str]) -> bool:
         given = set(parents)

@@ -47,7 +47,7 @@ class Dataset:
         self.notes: tuple[str, ...] = (*notes, *(note for column in columns.values() for note in column.notes))
         self.n_rows = n_rows
         self.standardise = standardise
-        self._data: dict[str, Array] = {name: column.data for name, column in columns.items()}
+        self._data: dict[str, Array] = {name: np.ascontiguousarray(column.data) for name, column in columns.items()}
         for array in self._data.values():
             array.flags.writeable = False
         self._fingerprint: str | None = None

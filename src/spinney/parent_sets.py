@@ -159,6 +159,16 @@ def _key(child: str, parents: Iterable[str], score: float, index: Mapping[str, i
     return tuple(sorted(index[p] for p in given))
 
 
+def _split(found: Mapping[str, Any]) -> list[Arrays]:
+    """Views of the core's three arrays, one triple per child."""
+    scores, sizes, parents = found["scores"], found["sizes"], found["parents"]
+    sets, members = found["sets_end"], found["parents_end"]
+    return [
+        (scores[a:b], sizes[a:b], parents[c:d])
+        for a, b, c, d in zip([0, *sets[:-1]], sets, [0, *members[:-1]], members, strict=True)
+    ]
+
+
 def _pack(scores: list[float], sets: list[tuple[int, ...]]) -> Arrays:
     return (
         np.array(scores, np.float64),
@@ -191,8 +201,8 @@ def score_parent_sets(
     """Step 1: the local scores of all parent sets up to max_parents.
 
     prune drops a set that is no better than one of its subsets (it is in no best network); bounds leaves out, unscored,
-    sets for which that can be proven beforehand (table scores only, so far). Neither changes the best network. Ctrl-C
-    raises KeyboardInterrupt."""
+    sets for which that can be proven beforehand (table scores, and pcart for discrete children). Neither changes the
+    best network. Ctrl-C raises KeyboardInterrupt."""
     from spinney.scores import source
 
     need_dataset(data)
@@ -218,7 +228,7 @@ def score_parent_sets(
         )
     return ParentSets(
         data.names,
-        found["sets"],
+        _split(found),
         families=found["families"],
         scored=found["scored"],
         pruned_for=allowed.required if prune else None,

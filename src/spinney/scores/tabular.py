@@ -42,7 +42,7 @@ class Tabular:
         self.choice = choice
         self.names = tuple(sorted(data.names))
         self._index = {name: i for i, name in enumerate(self.names)}
-        self._columns = [np.ascontiguousarray(data.codes(name)) for name in self.names]
+        self._columns = [data.codes(name) for name in self.names]
         self._levels = [len(data.levels(name)) for name in self.names]
         assert isinstance(choice.entry, Score)
         self._name = choice.entry.same_as or choice.name

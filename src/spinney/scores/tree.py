@@ -143,6 +143,7 @@ class Trees:
             allowed.numbers(allowed.required),
             allowed.limits(),
             prune,
+            bounds,
             threads,
             report,
             time_limit or 0.0,
