@@ -137,7 +137,9 @@ class _Search:
     def dp(self, node: Node) -> None:
         if _core.dp_bytes(len(node.part.variables), self.problem.threads) > 0.5 * available_memory():
             return
-        found = _core.dp(node.part.arrays, self.problem.threads, None, self.clock.left())
+        # Losses instead of scores: what dp takes for a tie is a share of their size.
+        losses = [(scores - scores[0], sizes, parents) for scores, sizes, parents in node.part.arrays]
+        found = _core.dp(losses, self.problem.threads, None, self.clock.left())
         self.clock.note(found)
         node.propose(topological(found["parents"]))
         node.settle()
