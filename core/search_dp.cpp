@@ -36,18 +36,22 @@ DpResult dp(const ListedSets& sets, Team& team, Control& control) {
     const int n = static_cast<int>(sets.size()), low = std::min(n, low_bits), high = n - low;
     const std::size_t width = std::size_t{1} << low, all = std::size_t{1} << n;
     std::vector<std::vector<Group>> groups(n);
-    double scale = 1;
+    // Scores count from the best of their variable, so that large ones do not blur small differences between networks.
+    double slack = tie;                                  // equal within this: the later variable is the sink
+    std::vector<double> top(n, 0);
     for (int v = 0; v < n; ++v) {
-        if (!sets[v].empty()) scale += std::abs(sets[v][0].score);
+        if (!sets[v].empty()) {
+            top[v] = sets[v].front().score;
+            slack += tie * (top[v] - sets[v].back().score) + 1e-15 * std::abs(top[v]);
+        }
         for (const ListedSet& set : sets[v]) {
             Mask mask = 0;
             for (int p : set.parents) mask |= Mask{1} << p;
             auto place = std::find_if(groups[v].begin(), groups[v].end(), [&](auto& g) { return g.high == mask >> low; });
             if (place == groups[v].end()) place = groups[v].insert(place, Group{mask >> low, {}});
-            place->sets.emplace_back(mask & (width - 1), set.score);
+            place->sets.emplace_back(mask & (width - 1), set.score - top[v]);
         }
     }
-    const double slack = tie * scale;                    // equal within this: the later variable is the sink
 
     std::unique_ptr<double[]> best(new double[all]);     // not initialised: every entry is written before it is read
     std::unique_ptr<std::uint8_t[]> sink(new std::uint8_t[all]);
@@ -107,13 +111,13 @@ DpResult dp(const ListedSets& sets, Team& team, Control& control) {
         int v = sink[left];
         left ^= std::size_t{1} << v;
         const ListedSet* chosen = nullptr;
-        double top = worst;
+        double best_inside = worst;
         for (const ListedSet& set : sets[v]) {           // best first; among equals the smaller, then the earlier names
-            if (set.score < top - slack) break;
+            if (set.score < best_inside - slack) break;
             bool inside = std::all_of(set.parents.begin(), set.parents.end(), [&](int p) { return left >> p & 1; });
             if (inside && (!chosen || std::pair(set.parents.size(), set.parents) < std::pair(chosen->parents.size(), chosen->parents)))
                 chosen = &set;
-            if (inside) top = std::max(top, set.score);
+            if (inside) best_inside = std::max(best_inside, set.score);
         }
         result.parents[v] = chosen->parents;
         result.score += chosen->score;

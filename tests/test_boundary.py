@@ -166,7 +166,7 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "seed not whole": ({}, [*TAKES, "--seed", "1.5"], ("--seed", "'1.5'")),
     "n-jobs zero": ({}, [*TAKES, "--n-jobs", "0"], ("--n-jobs", "0")),
     "n-jobs not a number": ({}, [*TAKES, "--jobs", "all"], ("--n-jobs", "'all'")),
-    "too many variables for dp": ({"bad.csv": wide(40)}, [*LEARN, "--search", "dp"], ("40", "--search tabu")),
+    "too many variables for dp": ({"bad.csv": wide(40)}, [*LEARN, "--search", "dp"], ("40", "--search ilp")),
     "too much memory": (
         {"bad.csv": wide(60)},
         ["families", "bad.csv", "--max-parents", "20"],
@@ -239,6 +239,23 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "jkl: only cycles": ({"bad.jkl": "2\na 1\n-1 1 b\nb 1\n-1 1 a\n"}, SOLVE, ("cycle",)),
     "jkl: only cycles, climbing": ({"bad.jkl": "2\na 1\n-1 1 b\nb 1\n-1 1 a\n"}, [*SOLVE, "--method", "hc"], ("'a'",)),
     "jkl: damaged gzip": ({"bad.jkl": gzip.compress(JKL.encode())[:-9]}, SOLVE, ("bad.jkl", "gzip")),
+    "jkl: a name with a space": (
+        {"bad.jkl": changed(JKL, "a 2", "first name 2")},
+        SOLVE,
+        ("bad.jkl", "line 2", "%20"),
+    ),
+    "jkl: a score with an underscore": ({"bad.jkl": changed(JKL, "-2.5", "-2_5")}, SOLVE, ("line 4", "'-2_5'")),
+    "solve: k of none": ({}, ["solve", "sets.jkl", "--k", "0"], ("k", "at least 1", "0")),
+    "solve: k in words": ({}, ["solve", "sets.jkl", "--k", "few"], ("--k", "'few'")),
+    "solve: gap below none": ({}, ["solve", "sets.jkl", "--gap", "-0.1"], ("gap", "at least 0")),
+    "solve: gap in words": ({}, ["solve", "sets.jkl", "--gap", "small"], ("--gap", "'small'")),
+    "solve: k while climbing": ({}, ["solve", "sets.jkl", "--method", "hc", "--k", "2"], ("hc", "'k'")),
+    "solve: start not there": ({}, ["solve", "sets.jkl", "--start", "nowhere.json"], ("nowhere.json",)),
+    "solve: start of other variables": (
+        {"other.json": '{"parents": {"x": [], "y": ["x"]}}'},
+        ["solve", "sets.jkl", "--start", "other.json"],
+        ("'x'",),
+    ),
     "solve: no such method": ({}, ["solve", "sets.jkl", "--method", "magic"], ("'magic'",)),
     # networks
     "bif: cut short": ({"bad.bif": BIF[:200]}, CONVERT, ("bad.bif",)),

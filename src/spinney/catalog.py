@@ -301,15 +301,25 @@ _ORDER = (
     ),
 )
 
+_EXACT = (
+    Option("k", 1, "how many networks: the best, and after it the next best", kind="integer", low=1, open=False),
+    Option("memory_limit", 0.0, "GiB for dynamic programming at the most; 0: what is free", low=0, open=False),
+)
+_CLUSTERS = (
+    Option("gap", 0.0, "end when the gap is at most this share of the score", low=0, open=False),
+    Option("nodes", 0, "nodes of branch and cut at the most, for a part; 0: no end", kind="integer", low=0, open=False),
+)
+
 _SEARCHES = (
     Search(
         "auto",
-        "over scored sets exact (dp or ilp); from data exact (dp) where the table is small enough for it, else tabu",
+        "over scored sets exact (dp or ilp); from data too where scoring takes about a minute at the most, else tabu",
         room="automatic",
     ),
     Search(
         "exact",
         "the best DAG over the scored parent sets, proven: by dp where that is quick, else by ilp",
+        options=(*_EXACT, *_CLUSTERS),
         room="ilp",
         needs_sets=True,
         exact=True,
@@ -318,6 +328,7 @@ _SEARCHES = (
         "ilp",
         "exact, by clusters: dual ascent, linear program, branch and cut; for tens to hundreds of variables",
         "Jaakkola, Sontag, Globerson and Meila (2010); Bartlett and Cussens (2017)",
+        (*_EXACT, *_CLUSTERS),
         room="ilp",
         needs_sets=True,
         exact=True,
@@ -326,6 +337,7 @@ _SEARCHES = (
         "dp",
         "exact, by dynamic programming over all subsets of variables (up to about 28)",
         "Silander and Myllymäki (2006)",
+        _EXACT,
         room="exact",
         needs_sets=True,
         exact=True,

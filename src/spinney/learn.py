@@ -23,7 +23,7 @@ from spinney.plan import Plan
 from spinney.progress import Progress
 from spinney.scores import check_family, source
 from spinney.search import Found, automatic, exact, run, started
-from spinney.search.found import Problem
+from spinney.search.found import Problem, memory_for
 from spinney.version import __version__
 
 Parents = Mapping[str, Iterable[str]] | DAG | Network
@@ -148,17 +148,17 @@ def _find(
     check_limits(time_limit, seed)
     began = time.perf_counter()
     allowed = (constraints or Constraints()).allowed(data.names, max_parents, candidates)
+    room, sets = source(data, score, prior), None
     method = choose_search(search)
     left_open = method.name == "auto"
     if left_open:
-        method = automatic.pick(allowed, data.n_rows)
+        method = automatic.pick(allowed, data.n_rows * room.effort, options)
     method = choose_search(method, **options)
     assert isinstance(method.entry, Search)
     threads, first = threads_for(n_jobs), started(start, allowed)
-    room, sets = source(data, score, prior), None
     if method.entry.needs_sets:
         if method.entry.room == "exact":
-            exact.check_size(len(data.names), threads)
+            exact.check_size(len(data.names), threads, memory_for(method))
         try:
             sets = score_parent_sets(
                 data,

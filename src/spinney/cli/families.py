@@ -43,7 +43,12 @@ def families(
     ] = True,
     time_limit: Annotated[
         float | None,
-        typer.Option("--time-limit", metavar="SECONDS", parser=opt.seconds, help=("Give up after so long.")),
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            parser=opt.decimal("--time-limit", "a number of seconds"),
+            help=("Give up after so long."),
+        ),
     ] = None,
     output: Annotated[
         str | None,

@@ -6,10 +6,30 @@ Out: lines of text."""
 from __future__ import annotations
 
 import math
+import sys
+import time
 from collections.abc import Iterable, Mapping
 
 from spinney.cli.answer import aligned, number, word, words
-from spinney.search import Found, automatic
+from spinney.progress import Progress
+from spinney.search import Found
+
+
+def news() -> Progress:
+    """A bar on a terminal; elsewhere a line on standard error when there is something new, at most one a second."""
+    if sys.stderr.isatty():
+        return True
+    began = time.perf_counter()
+    said, moment = "", began
+
+    def tell(what: str, done: int, total: int) -> None:
+        nonlocal said, moment
+        now = time.perf_counter()
+        if what != said and now - moment >= 1:
+            print(f"{now - began:7.1f} s  {what}", file=sys.stderr, flush=True)
+            said, moment = what, now
+
+    return tell
 
 
 def families(rows: Iterable[tuple[str, Iterable[str], float]]) -> list[str]:
@@ -28,20 +48,28 @@ def proof(found: Found, over: str) -> list[str]:
     return [f"bound   {number(found.bound)}  gap {100 * found.gap:.4f} %: nothing over {over} scores above the bound"]
 
 
-def why_auto(variables: int, method: str) -> str:
-    if method == "dp":
-        return f", taken by auto: {variables} variables are few enough to prove the best network"
-    if method == "ilp":
-        return ", taken by auto: the parent sets are scored, and the best network over them can be proven"
-    if variables > automatic.MOST_VARIABLES:
-        most = automatic.MOST_VARIABLES
-        return f", taken by auto: {variables} variables are more than the {most} for which it searches exactly"
-    return ", taken by auto: there are too many parent sets or rows to search exactly in about a minute"
+def why_auto(method: str) -> str:
+    if method.startswith("tabu"):
+        return ", taken by auto: there are too many parent sets or rows to score them all in about a minute"
+    return ", taken by auto: the parent sets are few enough to search for the best network and prove it"
 
 
 def stopped(found: Found) -> list[str]:
     """A note for whoever should know that more time might have found more."""
     return [f"the search ended early ({found.stopped}); this is the best network so far"] if found.stopped else []
+
+
+def others(found: Found) -> list[str]:
+    """The next best networks, each by where it differs from the best one."""
+    lines = []
+    for rank, other in enumerate(found.alternatives, 2):
+        differs = [
+            f"{word(child)} <- {words(own)}" if own else f"{word(child)} without parents"
+            for child, own in other.parents.items()
+            if set(own) != set(found.parents[child])
+        ]
+        lines.append(f"next    {rank}. score {number(other.score)}: {'; '.join(differs)}")
+    return lines
 
 
 def seconds(steps: Mapping[str, float]) -> list[str]:

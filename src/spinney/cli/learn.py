@@ -100,6 +100,6 @@ def _lines(result: Result, by_auto: bool, timing: bool) -> list[str]:
         *families((name, model.parents, model.score or 0.0) for name, model in network.models.items()),
         f"score   {number(result.found.score)}  ({plan.score}, prior {plan.prior})",
         *proof(result.found, over),
-        f"search  {plan.search}{why_auto(len(network.names), plan.search) if by_auto else ''}",
+        f"search  {plan.search}{why_auto(plan.search) if by_auto else ''}",
         *(seconds(result.seconds) if timing else ()),
     ]

@@ -35,11 +35,14 @@ def _limit(text: Any) -> int | None:
     return None if str(text).lower() == "none" else whole("--max-parents")(text)
 
 
-def seconds(text: Any) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ChoiceError(f"--time-limit must be a number of seconds, not {text!r}") from None
+def decimal(option: str, what: str = "a number") -> Callable[[Any], float]:
+    def read(text: Any) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise ChoiceError(f"{option} must be {what}, not {text!r}") from None
+
+    return read
 
 
 TableFile = Annotated[
@@ -118,7 +121,10 @@ TiersFile = Annotated[
 TimeLimit = Annotated[
     float | None,
     typer.Option(
-        "--time-limit", metavar="SECONDS", parser=seconds, help=("Stop after so long, with the best network so far.")
+        "--time-limit",
+        metavar="SECONDS",
+        parser=decimal("--time-limit", "a number of seconds"),
+        help=("Stop after so long, with the best network so far."),
     ),
 ]
 Seed = Annotated[

@@ -12,7 +12,8 @@ import typer
 
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
-from spinney.cli.found import families, proof, seconds, stopped, why_auto
+from spinney.cli.found import families, news, others, proof, seconds, stopped, why_auto
+from spinney.cli.graphs import read_graph
 from spinney.formats import dot
 from spinney.formats.text import write_text
 from spinney.graph import DAG
@@ -39,6 +40,36 @@ def solve(
     forbidden: opt.Forbidden = None,
     tiers: opt.TiersFile = None,
     time_limit: opt.TimeLimit = None,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            "--gap",
+            metavar="SHARE",
+            parser=opt.decimal("--gap"),
+            help=("Exact search ends at this proven gap: 0.001 is 0.1 %."),
+        ),
+    ] = None,
+    memory_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--memory-limit",
+            metavar="GIB",
+            parser=opt.decimal("--memory-limit"),
+            help=("Memory for dynamic programming at the most."),
+        ),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k", metavar="K", parser=opt.whole("--k"), help=("The K best networks over the sets, by exact search.")
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--start", metavar="FILE", help=("A network or graph to start from, in any format that can be read.")
+        ),
+    ] = None,
     seed: opt.Seed = 0,
     output: Annotated[
         str | None,
@@ -56,6 +87,7 @@ def solve(
     """Find the best network over scored parent sets, and prove it where that can be done."""
     opt.check_output(output, [".json", ".dot"])
     listed = ParentSets.read(sets)
+    given = {"gap": gap, "memory_limit": memory_limit, "k": k}
     found = search(
         listed,
         method,
@@ -63,14 +95,16 @@ def solve(
         time_limit,
         seed,
         n_jobs,
-        progress=True,
+        progress=news(),
+        start=read_graph(start)[0] if start else None,
+        **{name: value for name, value in given.items() if value is not None},
     )
     graph = DAG(listed.names, found.parents)
     record = {**found.as_dict(), "edges": graph.edges, "local_scores": _scores(listed, found)}
     if output:
         _write(output, graph, record)
     say_notes(stopped(found))
-    reason = why_auto(len(graph.names), found.method) if method.strip().lower() == "auto" else ""
+    reason = why_auto(found.method) if method.strip().lower() == "auto" else ""
     if json:
         say_json({**record, **({"seconds": {"search": found.seconds}} if timing else {})})
         return
@@ -80,6 +114,7 @@ def solve(
             *families((name, found.parents[name], record["local_scores"][name]) for name in listed.names),
             f"score   {number(found.score)}",
             *proof(found, "the listed parent sets"),
+            *others(found),
             f"search  {found.method}{reason}",
             *(seconds({"search": found.seconds}) if timing else ()),
         ]

@@ -41,7 +41,7 @@ def read(path: str | PathLike[str]) -> ParentSets:
     listed: dict[str, list[tuple[list[str], float]]] = {}
     places: dict[str, int] = {}
     for _ in range(n):
-        (name, count), where = reader.fields("a variable and its number of parent sets", 2)
+        (name, count), where = reader.fields("a variable and its number of parent sets (a space in a name is %20)", 2)
         child = unquote(name)
         if child in listed:
             reader.refuse(where, f"variable {child!r} stands there twice; keep one")
@@ -64,7 +64,7 @@ def read(path: str | PathLike[str]) -> ParentSets:
 
 def _one_set(reader: _Reader, parts: list[str], where: int, places: dict[str, int]) -> tuple[list[str], float]:
     try:
-        score = float(parts[0])
+        score = math.nan if "_" in parts[0] else float(parts[0])  # Python would read 1_0 as 10
     except ValueError:
         score = math.nan
     if not math.isfinite(score):

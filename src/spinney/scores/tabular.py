@@ -37,6 +37,8 @@ _BYTES_PER_SET = 64  # a set that stays: sorted, then handed out
 class Tabular:
     """One data set under one table score and prior."""
 
+    effort = 1  # of scoring a family, per row, against a table's
+
     def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
         self.data = data
         self.choice = choice

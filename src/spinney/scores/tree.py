@@ -56,6 +56,8 @@ class Column:
 class Trees:
     """One data set under pcart or ft."""
 
+    effort = 300  # of scoring a family, per row, against a table's: 17 ns and more against 0.06
+
     def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
         if prior.per_parameter != 0:
             raise ChoiceError(

@@ -16,7 +16,8 @@ from spinney.graph import DAG
 from spinney.machine import check_limits, threads_for
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress
-from spinney.search import automatic
+from spinney.search import alternatives, automatic
+from spinney.search.alternatives import Solve
 from spinney.search.found import Found, Problem
 
 __all__ = ["Found", "run", "search", "started"]
@@ -42,7 +43,7 @@ def search(
     allowed = (constraints or Constraints()).allowed(sets.names)
     choice = choose_search(method)
     if choice.name == "auto":
-        choice = automatic.pick(allowed, None)
+        choice = automatic.pick(allowed, None, options)
     choice = choose_search(choice, **options)
     if constraints is not None:
         sets = sets.within(allowed)
@@ -62,8 +63,9 @@ def search(
 
 def run(problem: Problem) -> Found:
     assert isinstance(problem.method.entry, Search)
-    found: Found = import_module(f"spinney.search.{problem.method.entry.room}").run(problem)
-    return found
+    solve: Solve = import_module(f"spinney.search.{problem.method.entry.room}").run
+    k = problem.method.values.get("k", 1)
+    return solve(problem) if k == 1 else alternatives.best(problem, k, solve)
 
 
 def started(start: Any, allowed: Allowed) -> dict[str, tuple[str, ...]] | None:

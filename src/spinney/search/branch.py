@@ -24,8 +24,9 @@ VIOLATION = 1e-3
 CUTS = 50  # per round
 
 
-def settle(node: Node, clock: Clock, report: Callable[[], None]) -> None:
-    tree = _Tree(node, clock, report)
+def settle(node: Node, clock: Clock, report: Callable[[], None], nodes: int) -> None:
+    """Settles the part, or leaves it open after so many nodes of the tree where that is not 0."""
+    tree = _Tree(node, clock, report, nodes)
     why = tree.run()
     if why:
         raise Stopped(why)
@@ -46,7 +47,7 @@ def _guarded(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Tree:
-    def __init__(self, node: Node, clock: Clock, report: Callable[[], None]) -> None:
+    def __init__(self, node: Node, clock: Clock, report: Callable[[], None], nodes: int) -> None:
         self.node, self.clock = node, clock
         self._parents = [own.tolist() for own in node.part.parents]
         # SCIP's tolerances are absolute: what is left of the gap is a thousand.
@@ -97,6 +98,8 @@ class _Tree:
         left = clock.left()
         if left:
             model.setParam("limits/time", left)
+        if nodes:
+            model.setParam("limits/nodes", nodes)
 
     def run(self) -> str:
         """Why it was stopped, or nothing."""
@@ -122,6 +125,8 @@ class _Tree:
             self.node.settle()
             return ""
         self.hear()
+        if self.model.getStatus() == "nodelimit":
+            return ""
         return "interrupted" if interrupted else "time limit"
 
     def fail(self, problem: BaseException) -> None:

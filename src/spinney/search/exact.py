@@ -11,48 +11,43 @@ import time
 
 from spinney import _core
 from spinney.catalog import SEARCHES, made
-from spinney.errors import ChoiceError, LimitError
-from spinney.machine import available_memory
+from spinney.errors import LimitError
 from spinney.progress import reporting
 from spinney.search import greedy
-from spinney.search.found import Found, Problem, why_stopped
+from spinney.search.found import Found, NoNetwork, Problem, memory_for, why_stopped
 
 
 def run(problem: Problem) -> Found:
     began = time.perf_counter()
     assert problem.sets is not None
-    check_size(len(problem.allowed.names), problem.threads)
+    check_size(len(problem.allowed.names), problem.threads, memory_for(problem.method))
     with reporting(problem.progress, "dynamic programming") as report:
         found = _core.dp(problem.sets.arrays, problem.threads, report, problem.time_limit or 0.0)
     stopped = why_stopped(found)
     if stopped:
         plain = made(SEARCHES["hc"], {"restarts": 0})  # quick: the user has waited long enough
         climb = greedy.run(dataclasses.replace(problem, method=plain, time_limit=1.0))
-        return dataclasses.replace(climb, method="dp", stopped=stopped, seconds=time.perf_counter() - began)
+        return dataclasses.replace(
+            climb, method=str(problem.method), stopped=stopped, seconds=time.perf_counter() - began
+        )
     if not found["feasible"]:
-        raise no_network()
+        raise NoNetwork()
     names = problem.allowed.names
     parents = {child: tuple(names[p] for p in own) for child, own in zip(names, found["parents"], strict=True)}
     score = greedy.added(problem, parents)
     seconds = time.perf_counter() - began
-    return Found(parents, score, score, "dp", seconds, ((seconds, score, score),))
+    return Found(parents, score, score, str(problem.method), seconds, ((seconds, score, score),))
 
 
-def no_network() -> ChoiceError:
-    return ChoiceError(
-        "the listed parent sets allow no network without a cycle; list more sets, or the empty one for every variable"
-    )
-
-
-def check_size(variables: int, threads: int) -> None:
+def check_size(variables: int, threads: int, memory: float) -> None:
     if variables > _core.most_dp_variables:
         raise LimitError(
             f"exact search by dp takes at most {_core.most_dp_variables} variables and there are {variables}; "
-            f"use search='tabu', or learn on fewer columns"
+            f"use search='ilp'"
         )
-    need, there = _core.dp_bytes(variables, threads), available_memory()
-    if need > 0.8 * there:
+    need = _core.dp_bytes(variables, threads)
+    if need > 0.8 * memory:
         raise LimitError(
             f"exact search by dp over {variables} variables needs {need / 2**30:,.1f} GiB of memory and "
-            f"{there / 2**30:,.1f} GiB are free; use search='tabu', or learn on fewer columns"
+            f"{memory / 2**30:,.1f} GiB are free or allowed; use search='ilp'"
         )

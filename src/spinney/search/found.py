@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.catalog import Choice
 from spinney.constraints import Allowed
+from spinney.errors import ChoiceError
+from spinney.machine import available_memory
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress
 
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
 
 # Two totals within this share of each other count as equal: sums of the same numbers in another order differ by less.
 TIE = 1e-12
+
+
+def memory_for(method: Choice) -> float:
+    """Bytes that the search may take."""
+    free, limit = available_memory(), float(method.values.get("memory_limit", 0.0)) * 2**30
+    return min(free, limit) if limit else free
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,22 @@ class Problem:
         return self.allowed.numbers(self.start if self.start is not None else self.allowed.required)
 
 
+class NoNetwork(ChoiceError):
+    """The listed parent sets allow no network without a cycle."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the listed parent sets allow no network without a cycle; list more sets, or the empty one for every "
+            "variable"
+        )
+
+
+@dataclass(frozen=True)
+class Alternative:
+    parents: dict[str, tuple[str, ...]]
+    score: float
+
+
 @dataclass(frozen=True)
 class Found:
     """bound is over the candidate parent sets that were scored; gap is (bound - score) / |score|."""
@@ -54,8 +78,9 @@ class Found:
     method: str
     seconds: float
     trace: tuple[tuple[float, float, float], ...] = ()  # (seconds, score, bound)
-    stopped: str = ""  # "time limit" or "interrupted" when it ended before its time
+    stopped: str = ""  # why it ended before its time: "time limit", "interrupted", "gap reached", "node limit"
     counts: tuple[tuple[str, float, int], ...] = ()  # (stage, seconds, sets left), where a search has stages
+    alternatives: tuple[Alternative, ...] = ()  # the next best networks, best first, where k asked for them
 
     @property
     def optimal(self) -> bool:
@@ -78,6 +103,10 @@ class Found:
             "optimal": self.optimal,
             "stopped": self.stopped,
             "parents": {child: list(parents) for child, parents in self.parents.items()},
+            "alternatives": [
+                {"score": other.score, "parents": {child: list(own) for child, own in other.parents.items()}}
+                for other in self.alternatives
+            ],
         }
 
 

@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from spinney import _core
-from spinney.machine import available_memory
 from spinney.progress import telling
-from spinney.search import branch, exact, greedy, relaxation
-from spinney.search.found import TIE, Found, Problem
+from spinney.search import branch, greedy, relaxation
+from spinney.search.found import TIE, Found, NoNetwork, Problem, memory_for
 from spinney.search.parts import Clock, Node, Stopped, topological
 
 DP_AT_ONCE = 14  # variables: dynamic programming takes a millisecond
@@ -51,7 +50,7 @@ class _Search:
         whole = _core.Part(problem.sets.arrays)
         order = whole.placed
         if len(order) < len(problem.allowed.names):
-            raise exact.no_network()
+            raise NoNetwork()
         if problem.start is not None:
             order = self._started(whole, order)
         scale = math.fsum(abs(float(scores[0])) for scores, _, _ in problem.sets.arrays)
@@ -135,11 +134,9 @@ class _Search:
         self.clock.note(found)
 
     def dp(self, node: Node) -> None:
-        if _core.dp_bytes(len(node.part.variables), self.problem.threads) > 0.5 * available_memory():
+        if _core.dp_bytes(len(node.part.variables), self.problem.threads) > 0.5 * memory_for(self.problem.method):
             return
-        # Losses instead of scores: what dp takes for a tie is a share of their size.
-        losses = [(scores - scores[0], sizes, parents) for scores, sizes, parents in node.part.arrays]
-        found = _core.dp(losses, self.problem.threads, None, self.clock.left())
+        found = _core.dp(node.part.arrays, self.problem.threads, None, self.clock.left())
         self.clock.note(found)
         node.propose(topological(found["parents"]))
         node.settle()
@@ -162,14 +159,21 @@ class _Search:
         node.divide()
 
     def branch(self, node: Node) -> None:
-        branch.settle(node, self.clock, self.report)
+        nodes = self.problem.method["nodes"]
+        branch.settle(node, self.clock, self.report, nodes)
+        if nodes and node.is_open():
+            self.stopped = "node limit"
 
     def report(self) -> None:
         score, bound = self.root.score(), self.root.bound()
         if not self.trace or self.trace[-1][1:] != (score, bound):
             self.trace.append((self.clock.seconds(), score, bound))
+        if self.root.open() and bound - score <= self.problem.method["gap"] * abs(score):
+            raise Stopped("gap reached")
         settled = sum(len(node.part.variables) for node in self.root.leaves() if not node.is_open())
-        self.tell(f"exact search: score {score:.6f}, bound {bound:.6f}", settled, len(self.root.part.variables))
+        gap = 100 * (bound - score) / abs(score) if score else math.inf
+        news = f"exact search: score {score:.6f}, bound {bound:.6f}, gap {gap:.4f} %"
+        self.tell(news, settled, len(self.root.part.variables))
 
     def note(self, stage: str) -> None:
         self.report()

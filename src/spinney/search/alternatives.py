@@ -1,0 +1,99 @@
+"""The best networks, not only the best one.
+
+In:  a Problem, how many networks, and an exact search.
+Out: Found, with the next best networks as its alternatives.
+
+Lawler (1972): what is left without the best network falls into as many disjoint problems as there are variables: in
+the i-th the variables before i keep their sets and variable i may not. Each is solved exactly; the best of their
+answers is the next network, and its problem is divided in the same way. Every stage of the search holds for each of
+them, which a cut against one network would not allow."""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+import itertools
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spinney.parent_sets import ParentSets
+from spinney.search.found import Alternative, Found, NoNetwork, Problem
+
+Solve = Callable[[Problem], Found]
+Keep = list[NDArray[np.bool_]]  # per variable, which of its listed sets are left
+
+
+class _Candidate(NamedTuple):
+    loss: float  # the best first
+    came: int
+    found: Found
+    keep: Keep
+    fixed: int  # the variables before keep their sets
+
+
+def best(problem: Problem, k: int, solve: Solve) -> Found:
+    began = time.perf_counter()
+    assert problem.sets is not None
+    names, sets = problem.allowed.names, problem.sets
+    came = itertools.count()
+    first = solve(problem)
+    networks: list[Found] = []
+    waiting: list[_Candidate] = []
+    if first.optimal:
+        everything = [np.ones(len(scores), np.bool_) for scores, _, _ in sets.arrays]
+        waiting.append(_Candidate(-first.score, next(came), first, everything, 0))
+    stopped = first.stopped
+    while waiting and len(networks) < k and not stopped:
+        _, _, found, keep, fixed = heapq.heappop(waiting)
+        networks.append(found)
+        keep = list(keep)
+        for i in range(fixed, len(names) if len(networks) < k else fixed):
+            own = _place(sets, i, [names.index(p) for p in found.parents[names[i]]])
+            without = keep[i].copy()
+            without[own] = False
+            here = [*keep[:i], without, *keep[i + 1 :]]
+            answer = _solved(problem, here, solve, began) if without.any() else None
+            if answer is not None and not answer.optimal:
+                stopped = answer.stopped
+                break
+            if answer is not None:
+                heapq.heappush(waiting, _Candidate(-answer.score, next(came), answer, here, i))
+            keep[i] = np.zeros_like(keep[i])
+            keep[i][own] = True
+    others = tuple(Alternative(found.parents, found.score) for found in networks[1:])
+    return dataclasses.replace(first, alternatives=others, stopped=stopped, seconds=time.perf_counter() - began)
+
+
+def _solved(problem: Problem, keep: Keep, solve: Solve, began: float) -> Found | None:
+    """The best network with the sets that are left; None where there is none."""
+    assert problem.sets is not None
+    arrays = [
+        (scores[own], sizes[own], parents[np.repeat(own, sizes)])
+        for (scores, sizes, parents), own in zip(problem.sets.arrays, keep, strict=True)
+    ]
+    left = problem.time_limit
+    if left is not None:
+        left = max(1e-3, left - (time.perf_counter() - began))
+    part = dataclasses.replace(
+        problem, sets=ParentSets(problem.sets.names, arrays), start=None, time_limit=left, progress=False
+    )
+    try:
+        return solve(part)
+    except NoNetwork:
+        return None
+
+
+def _place(sets: ParentSets, variable: int, parents: list[int]) -> int:
+    """Where this set stands in the variable's list."""
+    _, sizes, members = sets.arrays[variable]
+    ends = np.cumsum(sizes)
+    place: int = next(
+        i
+        for i in np.flatnonzero(sizes == len(parents)).tolist()
+        if sorted(members[ends[i] - sizes[i] : ends[i]].tolist()) == sorted(parents)
+    )
+    return place
