@@ -243,6 +243,7 @@ TreeData make_tree_data(const std::vector<ColumnFacts>& facts) {
         data.columns.push_back(column);
         data.cuttings.push_back(std::move(own));
     }
+    data.find_seen();
     return data;
 }
 

@@ -17,6 +17,13 @@ struct TreeData {
     std::vector<TreeColumn> columns;                     // as parents: finest cells; as children: levels or values
     std::vector<std::vector<Cutting>> cuttings;          // ft: per column the ways to cut it
     std::size_t rows = 0;
+    // The columns as the search for a tree sees them: discrete ones with the levels that occur. A split that parts others
+    // from them only adds an empty leaf, so the best tree is the same; the prior counts all declared levels.
+    std::vector<TreeColumn> seen;
+    void find_seen();
+
+private:
+    std::vector<std::vector<std::uint16_t>> seen_codes_;
 };
 
 struct TreeSpec {
@@ -44,7 +51,6 @@ public:
     const TreePrior& prior_of(std::span<const int> parents);
 
 private:
-    std::vector<TreeColumn> columns_of(std::span<const int> parents) const;
     const TreeData& data_;
     const TreeSpec& spec_;
     std::unique_ptr<TreeScorer> scorer_;
