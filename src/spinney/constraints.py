@@ -177,11 +177,11 @@ class Allowed:
     def numbers(self, lists: Mapping[str, tuple[str, ...]]) -> list[list[int]]:
         """The same lists as the core wants them: one per variable, numbers in rising order. REQUIRES: sorted names."""
         everybody, others = list(range(len(self.names))), len(self.names) - 1
+        number = self.index.__getitem__
         return [
-            everybody[:i] + everybody[i + 1 :]  # the usual case, without looking up each
-            if len(lists[name]) == others
-            else list(map(self.index.__getitem__, lists[name]))
-            for i, name in enumerate(self.names)
+            # The two usual cases, all others and none, without looking up each.
+            everybody[:i] + everybody[i + 1 :] if len(own) == others else list(map(number, own)) if own else []
+            for i, own in enumerate(map(lists.__getitem__, self.names))
         ]
 
     def limits(self) -> list[int]:
