@@ -383,7 +383,8 @@ NB_MODULE(_core, m) {
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
                                    [&] { return score_parent_sets(data, spec.spec, request, team, control); },
-                                   count_families(request) * data.rows() < 2e8);
+                                   time_limit == 0 && progress.is_none() && !spec.spec.slow() &&
+                                       count_families(request) * (data.rows() + 2000.0) < 2e8);
             team.dismiss();
             return to_dict(std::move(found), ending);
         },

@@ -14,6 +14,8 @@ namespace spinney {
 
 // The columns of one table as tree scores see them, and the choices that are the same for all families.
 struct TreeData {
+    TreeData() = default;
+    TreeData(TreeData&&) = default;                      // not to be copied: `seen` points into it
     std::vector<TreeColumn> columns;                     // as parents: finest cells; as children: levels or values
     std::vector<std::vector<Cutting>> cuttings;          // ft: per column the ways to cut it
     std::size_t rows = 0;

@@ -25,6 +25,34 @@ struct Group {                                           // listed sets of one c
     std::vector<std::pair<Mask, double>> sets;           // (low bits, score)
 };
 
+Mask mask_of(const ListedSet& set) {
+    Mask mask = 0;
+    for (int p : set.parents) mask |= Mask{1} << p;
+    return mask;
+}
+
+// What some DAG loses against everybody's best set: always the variable next that loses least. 0 where this meets a dead end.
+double some_loss(const ListedSets& sets) {
+    const int n = static_cast<int>(sets.size());
+    double total = 0;
+    Mask placed = 0;
+    for (int step = 0; step < n; ++step) {
+        double least = -worst;
+        int next = -1;
+        for (int v = 0; v < n; ++v) {
+            if (placed >> v & 1) continue;
+            auto own = std::ranges::find_if(sets[v], [&](const ListedSet& set) { return !(mask_of(set) & ~placed); });
+            if (own == sets[v].end()) continue;
+            double loss = sets[v].front().score - own->score;
+            if (loss < least) least = loss, next = v;
+        }
+        if (next < 0) return 0;
+        total += least;
+        placed |= Mask{1} << next;
+    }
+    return total;
+}
+
 }  // namespace
 
 double dp_bytes(int variables, int threads) {
@@ -36,17 +64,15 @@ DpResult dp(const ListedSets& sets, Team& team, Control& control) {
     const int n = static_cast<int>(sets.size()), low = std::min(n, low_bits), high = n - low;
     const std::size_t width = std::size_t{1} << low, all = std::size_t{1} << n;
     std::vector<std::vector<Group>> groups(n);
-    // Scores count from the best of their variable, so that large ones do not blur small differences between networks.
-    double slack = tie;                                  // equal within this: the later variable is the sink
+    // Scores count from the best of their variable, and ties are in proportion to what good networks lose against that:
+    // neither large scores nor listed sets that nobody would take blur small differences.
+    double slack = tie * some_loss(sets);                // equal within this: the later variable is the sink
     std::vector<double> top(n, 0);
     for (int v = 0; v < n; ++v) {
-        if (!sets[v].empty()) {
-            top[v] = sets[v].front().score;
-            slack += tie * (top[v] - sets[v].back().score) + 1e-15 * std::abs(top[v]);
-        }
+        if (!sets[v].empty()) top[v] = sets[v].front().score;
+        slack += 1e-15 * std::abs(top[v]);
         for (const ListedSet& set : sets[v]) {
-            Mask mask = 0;
-            for (int p : set.parents) mask |= Mask{1} << p;
+            const Mask mask = mask_of(set);
             auto place = std::find_if(groups[v].begin(), groups[v].end(), [&](auto& g) { return g.high == mask >> low; });
             if (place == groups[v].end()) place = groups[v].insert(place, Group{mask >> low, {}});
             place->sets.emplace_back(mask & (width - 1), set.score - top[v]);

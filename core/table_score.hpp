@@ -32,6 +32,7 @@ struct ScoreSpec {
         return size_prior.empty() ? 0 : size_prior[std::min(parents, size_prior.size() - 1)];
     }
     double penalty(double rows) const;                   // per free parameter: of a penalised likelihood, and the prior's
+    bool slow() const { return score == TableScore::bde || score == TableScore::fnml || score == TableScore::qnml; }
     bool penalised() const { return score == TableScore::ll || score == TableScore::aic || score == TableScore::bic; }
     bool dirichlet() const {                             // symmetric, so that the purity bound holds
         return score == TableScore::bd || score == TableScore::bdeu || score == TableScore::bds;

@@ -86,10 +86,11 @@ TreeBounds::StandIn TreeBounds::stand_in(std::span<const int> parents) {
 
 // The maximum likelihood of the cells of all parents; NaN where there are so many that it is nearly 1 anyway.
 double TreeBounds::finest(std::span<const int> parents) {
-    split_prefix(parents.first(parents.size() - 1));
-    const TreeColumn& last = data_.columns[parents.back()];
+    const std::size_t most = 4 * data_.rows + 1024;
+    if (!split_prefix(parents.first(parents.size() - 1), most)) return std::numeric_limits<double>::quiet_NaN();
+    const TreeColumn& last = data_.seen[parents.back()];
     const std::size_t r = child_.levels, stride = splits_[parents.size() - 1].seen * r, all = stride * cells_of(last);
-    if (all > 4 * data_.rows + 1024) return std::numeric_limits<double>::quiet_NaN();
+    if (all > most) return std::numeric_limits<double>::quiet_NaN();
     counts_.assign(all, 0);
     for (std::size_t row = 0; row < data_.rows; ++row) ++counts_[last.codes[row] * stride + own_[row]];
     double sum = 0;
@@ -104,17 +105,23 @@ double TreeBounds::finest(std::span<const int> parents) {
     return sum;
 }
 
-// Sets come in lexicographic order, so most have all but their last parents in common with the one before.
-void TreeBounds::split_prefix(std::span<const int> prefix) {
-    if (!own_.empty() && std::ranges::equal(prefix, prefix_)) return;
+// Sets come in lexicographic order, so most have all but their last parents in common with the one before. False: more
+// cells than `most`.
+bool TreeBounds::split_prefix(std::span<const int> prefix, std::size_t most) {
+    if (!own_.empty() && std::ranges::equal(prefix, prefix_)) return true;
     std::size_t same = 0;
     while (same < std::min(prefix.size(), prefix_.size()) && prefix[same] == prefix_[same]) ++same;
     splits_.resize(std::max(splits_.size(), prefix.size() + 1));
     for (std::size_t k = same; k < prefix.size(); ++k) {
-        const TreeColumn& column = data_.columns[prefix[k]];
+        const TreeColumn& column = data_.seen[prefix[k]];
         const Split& from = splits_[k];
         Split& to = splits_[k + 1];
         const std::size_t cells = cells_of(column);
+        if (from.seen * cells > most) {
+            prefix_.assign(prefix.begin(), prefix.begin() + static_cast<std::ptrdiff_t>(k));
+            own_.clear();
+            return false;
+        }
         to.number.resize(data_.rows);
         label_.assign(from.seen * cells, -1);
         std::int64_t next = 0;                           // numbered as they occur: at most one a row
@@ -130,6 +137,7 @@ void TreeBounds::split_prefix(std::span<const int> prefix) {
     const auto& number = splits_[prefix.size()].number;
     const auto levels = static_cast<std::uint32_t>(child_.levels);
     for (std::size_t row = 0; row < data_.rows; ++row) own_[row] = number[row] * levels + child_.codes[row];
+    return true;
 }
 
 }  // namespace spinney

@@ -24,7 +24,7 @@ private:
     double fewest_cost(std::size_t leaves, double price) const;
     StandIn stand_in(std::span<const int> parents);
     double finest(std::span<const int> parents);
-    void split_prefix(std::span<const int> prefix);
+    bool split_prefix(std::span<const int> prefix, std::size_t most);
 
     const TreeData& data_;
     const TreeSpec& spec_;

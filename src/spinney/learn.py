@@ -171,8 +171,8 @@ def _find(
                 progress=progress,
                 time_limit=time_limit / 2 if left_open and time_limit is not None else time_limit,
             )
-        except LimitError:  # a method that was left open may still be another
-            if not left_open:
+        except LimitError:  # a method that was left open may still be another, if that has what the user asked for
+            if not left_open or not {option.name for option in SEARCHES["tabu"].options} >= set(options):
                 raise
             method = made(SEARCHES["tabu"], {})
     scoring = time.perf_counter() - began

@@ -11,7 +11,7 @@ import typer
 
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
-from spinney.cli.found import families, proof, seconds, stopped, why_auto
+from spinney.cli.found import families, others, proof, seconds, stopped, why_auto
 from spinney.formats import NETWORKS
 from spinney.learn import Result
 from spinney.learn import learn as run
@@ -100,6 +100,7 @@ def _lines(result: Result, by_auto: bool, timing: bool) -> list[str]:
         *families((name, model.parents, model.score or 0.0) for name, model in network.models.items()),
         f"score   {number(result.found.score)}  ({plan.score}, prior {plan.prior})",
         *proof(result.found, over),
+        *others(result.found),
         f"search  {plan.search}{why_auto(plan.search) if by_auto else ''}",
         *(seconds(result.seconds) if timing else ()),
     ]

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from spinney.errors import FileFormatError
 from spinney.formats.text import read_text, write_text
-from spinney.parent_sets import ParentSets
+from spinney.parent_sets import MOST_SCORE, ParentSets
 
 
 def write(sets: ParentSets, path: str | PathLike[str]) -> None:
@@ -67,7 +67,7 @@ def _one_set(reader: _Reader, parts: list[str], where: int, places: dict[str, in
         score = math.nan if "_" in parts[0] else float(parts[0])  # Python would read 1_0 as 10
     except ValueError:
         score = math.nan
-    if not math.isfinite(score):
+    if not abs(score) < MOST_SCORE:
         reader.refuse(where, f"{parts[0]!r} is not a finite score")
     size = reader.integer(parts[1] if len(parts) > 1 else "", where, "the size of the parent set")
     if len(parts) != size + 2:

@@ -46,7 +46,7 @@ def best(problem: Problem, k: int, solve: Solve) -> Found:
     if first.optimal:
         everything = [np.ones(len(scores), np.bool_) for scores, _, _ in sets.arrays]
         waiting.append(_Candidate(-first.score, next(came), first, everything, 0))
-    stopped = first.stopped
+    stopped = "" if first.optimal else first.stopped
     while waiting and len(networks) < k and not stopped:
         _, _, found, keep, fixed = heapq.heappop(waiting)
         networks.append(found)
@@ -58,7 +58,7 @@ def best(problem: Problem, k: int, solve: Solve) -> Found:
             here = [*keep[:i], without, *keep[i + 1 :]]
             answer = _solved(problem, here, solve, began) if without.any() else None
             if answer is not None and not answer.optimal:
-                stopped = answer.stopped
+                stopped = answer.stopped or "not proven"
                 break
             if answer is not None:
                 heapq.heappush(waiting, _Candidate(-answer.score, next(came), answer, here, i))

@@ -116,7 +116,7 @@ class _Tree:
             self.model.optimize()
         finally:
             if ours:
-                signal.signal(signal.SIGINT, before)
+                signal.signal(signal.SIGINT, before or signal.SIG_DFL)
         if self.failure is not None:
             raise self.failure
         if self.model.getNSols():
@@ -139,8 +139,9 @@ class _Tree:
 
     def hear(self) -> None:
         """SCIP's bound is true up to its tolerances; a hair is taken off."""
-        bound = self.model.getDualbound() / self.scale
-        if abs(bound) < 1e15:
+        bound = self.model.getDualbound()
+        if abs(bound) < 1e15:  # beyond, it is SCIP's infinity
+            bound /= self.scale
             self.node.lower = max(self.node.lower, min(bound - 1e-9 * abs(bound), self.node.upper))
 
 

@@ -56,7 +56,7 @@ def added(problem: Problem, parents: dict[str, tuple[str, ...]]) -> float:
         score = problem.sets.score_of(child, own)
         if score is None:
             raise ChoiceError(
-                f"no network was reached in which {child!r} has one of its listed parent sets; use search='dp', "
+                f"no network was reached in which {child!r} has one of its listed parent sets; use search='exact', "
                 f"or list more sets"
             )
         scores.append(score)

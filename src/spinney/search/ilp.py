@@ -18,7 +18,7 @@ import numpy as np
 from spinney import _core
 from spinney.progress import telling
 from spinney.search import branch, greedy, relaxation
-from spinney.search.found import TIE, Found, NoNetwork, Problem, memory_for
+from spinney.search.found import Found, NoNetwork, Problem, memory_for, why_stopped
 from spinney.search.parts import Clock, Node, Stopped, topological
 
 DP_AT_ONCE = 14  # variables: dynamic programming takes a millisecond
@@ -53,8 +53,7 @@ class _Search:
             raise NoNetwork()
         if problem.start is not None:
             order = self._started(whole, order)
-        scale = math.fsum(abs(float(scores[0])) for scores, _, _ in problem.sets.arrays)
-        self.root = Node(whole, order, TIE * scale)
+        self.root = Node(whole, order)
         self.trace: list[tuple[float, float, float]] = []
         self.counts: list[tuple[str, float, int]] = [("listed", 0.0, len(whole))]
         self.stopped = ""
@@ -138,6 +137,9 @@ class _Search:
             return
         found = _core.dp(node.part.arrays, self.problem.threads, None, self.clock.left())
         self.clock.note(found)
+        why = why_stopped(found)
+        if why:
+            raise Stopped(why)
         node.propose(topological(found["parents"]))
         node.settle()
 
@@ -168,11 +170,12 @@ class _Search:
         score, bound = self.root.score(), self.root.bound()
         if not self.trace or self.trace[-1][1:] != (score, bound):
             self.trace.append((self.clock.seconds(), score, bound))
-        if self.root.open() and bound - score <= self.problem.method["gap"] * abs(score):
+        gap = self.problem.method["gap"]
+        if gap and self.root.open() and bound - score <= gap * abs(score):
             raise Stopped("gap reached")
         settled = sum(len(node.part.variables) for node in self.root.leaves() if not node.is_open())
-        gap = 100 * (bound - score) / abs(score) if score else math.inf
-        news = f"exact search: score {score:.6f}, bound {bound:.6f}, gap {gap:.4f} %"
+        percent = 100 * (bound - score) / abs(score) if score else math.inf
+        news = f"exact search: score {score:.6f}, bound {bound:.6f}, gap {percent:.4f} %"
         self.tell(news, settled, len(self.root.part.variables))
 
     def note(self, stage: str) -> None:

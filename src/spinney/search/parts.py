@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
-from spinney.search.found import why_stopped
+from spinney.search.found import TIE, why_stopped
 
 Cluster = tuple[list[int], int]  # members, k: see core/clusters.hpp
 
@@ -48,8 +48,10 @@ class Node:
     """Costs are losses against the best listed set of every variable, so a part's score is best - cost. `slack` is the
     tolerance: a DAG that is better by less may be missed."""
 
-    def __init__(self, part: _core.Part, order: list[int], slack: float, parent: Node | None = None) -> None:
-        self.part, self.parent, self.slack = part, parent, slack
+    def __init__(self, part: _core.Part, order: list[int], parent: Node | None = None) -> None:
+        self.part, self.parent = part, parent
+        tops = [abs(float(scores[0])) for scores, _, _ in part.arrays]
+        self.slack = TIE * math.fsum(tops) + 1e-15 * float(part.cost.max(initial=0.0))
         self.cost = part.cost
         self.best = math.fsum(float(scores[0]) for scores, _, _ in part.arrays)
         self.lower = 0.0  # no DAG of this part costs less
@@ -114,7 +116,7 @@ class Node:
         for part in self.part.split(keep):
             local = [place[v] for v in part.variables]
             order = sorted(range(len(local)), key=lambda i: rank[local[i]])
-            node = Node(part, order, self.slack, self)
+            node = Node(part, order, self)
             renamed = {v: i for i, v in enumerate(local)}
             within = ((sorted(renamed[v] for v in own if v in renamed), k) for own, k in self.clusters)
             node.clusters = [cluster for cluster in within if len(cluster[0]) > cluster[1]]
@@ -135,6 +137,8 @@ class Node:
         """Parts that are not settled. When a part's own bound meets its score, so do those inside it."""
         if not self.parts:
             return [self] if self.is_open() else []
+        if self.bound() - self.score() <= self.slack:
+            return []
         return [node for part in self.parts for node in part.open()]
 
     def score(self) -> float:
