@@ -45,7 +45,8 @@ inline bool one_level(const std::uint32_t* sums, std::size_t stride, int levels)
 // out[i] += sign * table[counts[i]]; total[i] += counts[i], where wanted.
 void look_up(const double* table, double sign, const std::uint32_t* counts, std::size_t n, double* out, std::uint32_t* total);
 
-// Sums of leaves lie one array per sum: sums[k * stride + leaf].
+// Sums of leaves lie one array per sum: sums[k * stride + leaf]. Rows are indivisible when no split of them or of some
+// of them gains anything, at a leaf's price as set (none is above 0).
 
 // Dirichlet. Sums: the count of every level.
 class CategoricalLeaf {
@@ -66,7 +67,8 @@ public:
             look_up(of_total_.data(), -1, total, n, out, nullptr);
         }
     }
-    bool pure(const Number* sums, std::size_t stride) const { return one_level(sums, stride, levels_); }
+    void set_price(double) {}
+    bool indivisible(const Number* sums, std::size_t stride) const { return one_level(sums, stride, levels_); }
 
 private:
     int levels_;
@@ -97,17 +99,42 @@ public:
                 out[i] = 0;
                 continue;
             }
-            const double mean = sums[stride + i] / n, away = mean - o_.mu0;
-            const double spread = std::max(0.0, sums[2 * stride + i] - n * mean * mean);
-            const double pulled = n * o_.a * away * away / (n + o_.a);
-            out[i] = constant_[static_cast<std::size_t>(n)] - (n + o_.nu) / 2 * std::log(spread + pulled + o_.nu * o_.lambda);
+            out[i] = constant_[static_cast<std::size_t>(n)] - (n + o_.nu) / 2 * std::log(scatter(sums + i, stride));
         }
     }
-    bool pure(const Number* sums, std::size_t) const { return sums[0] <= 1; }
+    // No leaf of n rows does better than one without scatter, so no partition of n rows into two leaves or more does
+    // better than the best one of such leaves. Rows that beat that together, whatever their scatter up to a limit, need no split;
+    // some of them scatter less than all.
+    void set_price(double price) {
+        const std::size_t most = std::min<std::size_t>(constant_.size(), 32);
+        std::vector<double> leaf(most), any(most);       // of n rows without scatter: one leaf, or any number of them
+        limit_.assign(most, INFINITY);
+        for (std::size_t n = 1; n < most; ++n) {
+            const double weight = (static_cast<double>(n) + o_.nu) / 2;
+            double parted = -INFINITY;
+            for (std::size_t part = 1; part < n; ++part) parted = std::max(parted, leaf[part] + any[n - part]);
+            leaf[n] = constant_[n] + price - weight * std::log(o_.nu * o_.lambda);
+            any[n] = std::max(leaf[n], parted);
+            limit_[n] = std::min(limit_[n - 1], std::exp((constant_[n] + price - parted) / weight) * (1 - 1e-9));
+        }
+    }
+    bool indivisible(const Number* sums, std::size_t stride) const {
+        const auto n = static_cast<std::size_t>(sums[0]);
+        return n <= 1 || (n < limit_.size() && scatter(sums, stride) <= limit_[n]);
+    }
 
 private:
+    // min over m of a (m - mu0)^2 + sum of (value - m)^2, and the prior's share.
+    double scatter(const Number* sums, std::size_t stride) const {
+        const double n = sums[0], mean = sums[stride] / n, away = mean - o_.mu0;
+        const double spread = std::max(0.0, sums[2 * stride] - n * mean * mean);
+        const double pulled = n * o_.a * away * away / (n + o_.a);
+        return spread + pulled + o_.nu * o_.lambda;
+    }
+
     LeafOptions o_;
     std::vector<double> constant_;                       // what depends on the number of rows alone
+    std::vector<double> limit_;                          // most scatter of n indivisible rows
 };
 
 // A Bayesian histogram: levels in runs, a run's mass spread evenly over it. Sums: the count of every level.
@@ -125,7 +152,8 @@ public:
     int width() const { return levels_; }
     void add_row(double value, Number* sums, std::size_t stride) const { ++sums[static_cast<std::size_t>(value) * stride]; }
     void scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out);
-    bool pure(const Number* sums, std::size_t stride) const { return one_level(sums, stride, levels_); }
+    void set_price(double) {}
+    bool indivisible(const Number* sums, std::size_t stride) const { return one_level(sums, stride, levels_); }
 
 private:
     int levels_;
