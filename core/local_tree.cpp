@@ -281,8 +281,9 @@ private:
         add_up(sums_.data(), width_);
         double* values = pool_.data() + at;
         leaf_.scores(sums_.data(), size, size, values);
+        const bool indivisible = leaf_.indivisible(sums_.data() + shape_->root, size, values[shape_->root]);
         for (std::size_t i = 0; i < size; ++i) values[i] += price_;
-        if (leaf_.indivisible(sums_.data() + shape_->root, size)) return;    // and so is every box in it
+        if (indivisible) return;                         // and so is every box in it
         for (std::size_t j = 0; j < continuous_.size(); ++j) {
             if (depth_[j] == parents_[continuous_[j]].levels) continue;
             auto [left, right] = halves(rows, j, depth_[j]);

@@ -57,30 +57,35 @@ public:
     double value(std::size_t vector, const std::vector<std::uint32_t>& rows) const {
         if (rows.empty()) return price_;
         std::uint32_t first = rank_[rows[0]];
-        if (rows.size() == 1) return lone_[first];
+        if (rows.size() == 1) return value_[first];
         for (std::uint32_t row : rows) first = std::min(first, rank_[row]);
         return kept_[(vector / depths_ * rows_ + first) * depths_ + vector % depths_];
     }
 
 private:
     static constexpr std::size_t most_others = 5;        // more depth vectors than that are out of reach
+    static constexpr std::uint32_t no_part = ~std::uint32_t{0};
 
     struct Groups {
         std::vector<std::uint32_t> rows, ends;           // group after group, and where each ends
     };
-    // One of the other parents, and the group at hand parted by the bit that tells its halves.
+    // One of the other parents, and the rows of all groups at hand parted by the bit that tells its halves.
     struct Other {
         std::vector<std::uint16_t> codes;
         int levels = 0, shift = 0;                       // shift of that bit; -1: the finest cells have no halves
-        std::vector<std::uint32_t> ones;                 // how many of the group's first i rows have bit 1
-        std::vector<std::uint32_t> with[2];              // the group's rows by their bit
+        std::vector<std::uint32_t> ones;                 // how many of the first i rows have bit 1
+        std::vector<std::uint32_t> with[2];              // the rows by their bit
     };
-    // A run of the group's rows that is a cell or a lone row; `gap`: width of the codes' difference to the next run.
-    struct Run {
-        std::uint32_t begin, end;
+    // A run of rows that is a cell from `height` halvings above the finest cells to below `top`, where it joins the next
+    // run. Its parts, along the last parent at the lowest height, are rows or, numbered after the rows, earlier cells.
+    struct Cell {
+        std::uint32_t begin, end, left, right;
+        int height, top;
+    };
+    // A run that waits for its right neighbour: a row or a cell. `gap`: the height where it joins what follows.
+    struct Open {
+        std::uint32_t begin, number;
         int gap;
-        double value;
-        const Number* sums;
     };
 
     void number_rows(const std::vector<TreeColumn>& parents) {
@@ -91,14 +96,14 @@ private:
         for (std::size_t row = 0; row < rows_; ++row) rank_[row] = starts[last[row]]++;
         const std::size_t width = leaf_.width();
         last_.resize(rows_);
-        lone_.resize(rows_);
-        own_.resize(rows_ * width);
-        joined_.resize(rows_ * width);
         spare_.resize(rows_);
+        cells_.resize(rows_);
+        value_.resize(2 * rows_);
+        runs_.resize(2 * rows_ * width);
         for (std::size_t row = 0; row < rows_; ++row) {
             last_[rank_[row]] = last[row];
-            lone_[rank_[row]] = price_ + alone_[row];
-            std::copy_n(sums_.data() + row * width, width, own_.data() + rank_[row] * width);
+            value_[rank_[row]] = price_ + alone_[row];
+            for (std::size_t k = 0; k < width; ++k) runs_[2 * rows_ * k + rank_[row]] = sums_[row * width + k];
         }
         for (std::size_t k = 0; k < others_; ++k) {
             Other& other = of_parent_[k];
@@ -111,14 +116,7 @@ private:
 
     // `kept`: where the values of the cells at these depths begin.
     void refine(std::size_t level, const Groups& groups, std::size_t kept) {
-        if (level == others_) {
-            std::uint32_t begin = 0;
-            for (std::uint32_t end : groups.ends) {
-                settle_group(groups.rows.data() + begin, end - begin, kept_.get() + kept);
-                begin = end;
-            }
-            return;
-        }
+        if (level == others_) return settle(groups, kept_.get() + kept);
         Other& parent = of_parent_[level];
         auto& lists = lists_[level];                     // [0] is not used: those are the groups that came in
         for (int depth = 0; depth < parent.levels; ++depth)
@@ -150,95 +148,107 @@ private:
         }
     }
 
-    // All cells of a group, small before large.
-    void settle_group(const std::uint32_t* rows, std::uint32_t n, double* kept) {
-        group_ = rows;
-        group_size_ = n;
-        group_kept_ = kept;
-        parted_ = false;
-        const std::size_t width = leaf_.width();
-        const int widest = levels_ + 1;
-        Run open[std::numeric_limits<std::uint16_t>::digits + 2];              // gaps fall from each to the next
-        Run* top = open;
-        top->gap = widest;                               // what lies before the first row
-        for (std::uint32_t i = 0, j; i < n; i = j) {
-            const std::uint16_t code = last_[rows[i]];
-            Run run{i, i + 1, widest, lone_[rows[i]], own_.data() + rows[i] * width};
-            for (j = i + 1; j < n && last_[rows[j]] == code; ++j) join(run, {j, j + 1, 0, 0, own_.data() + rows[j] * width});
-            if (j < n) run.gap = std::bit_width(static_cast<unsigned>(last_[rows[j]] ^ code));
-            if (j > i + 1) settle(run, -INFINITY, 0, std::min(top->gap, run.gap));
-            while (top->gap < run.gap) {
-                const double parted = top->value + run.value;
-                const int height = top->gap, gap = run.gap;
-                const Run right = run;
-                run = *top--;
-                run.gap = gap;
-                join(run, right);
-                settle(run, parted, height, std::min(top->gap, gap));
+    // All cells of all groups: first which they are, then their leaves, many at a time, then their values.
+    void settle(const Groups& groups, double* kept) {
+        if (groups.ends.empty()) return;
+        made_ = 0;
+        std::uint32_t begin = 0;
+        for (std::uint32_t end : groups.ends) list_cells(groups.rows.data(), begin, end), begin = end;
+        part(groups);
+        double* scores = value_.data() + rows_;
+        leaf_.scores(runs_.data() + rows_, 2 * rows_, made_, scores);
+        for (std::uint32_t i = 0; i < made_; ++i) {
+            const bool indivisible = leaf_.indivisible(runs_.data() + rows_ + i, 2 * rows_, scores[i]);
+            const Cell& cell = cells_[i];
+            double* out = kept + groups.rows[cell.begin] * depths_ + levels_;
+            scores[i] += price_;
+            if (indivisible) {
+                for (int height = cell.height; height < cell.top; ++height) out[-height] = scores[i];
+            } else {
+                scores[i] = settle(cell, scores[i], kept, out);
             }
-            *++top = run;
         }
     }
-    void join(Run& run, const Run& right) {
-        const std::size_t width = leaf_.width();
-        Number* sums = joined_.data() + run.begin * width;
-        for (std::size_t k = 0; k < width; ++k) sums[k] = run.sums[k] + right.sums[k];
-        run.sums = sums;
-        run.end = right.end;
-    }
-    // A run is a cell from `height` halvings above the finest cells up to where it joins the next. `parted`: its value when its first
-    // split, at the lowest of them, is along the last parent; above that the other half is empty.
-    void settle(Run& run, double parted, int height, int end) {
-        double leaf;
-        leaf_.scores(run.sums, 1, 1, &leaf);
-        const double whole = leaf + price_;
-        double* out = group_kept_ + group_[run.begin] * depths_ + levels_;
-        run.value = whole;
-        if (leaf_.indivisible(run.sums, 1)) {
-            for (; height < end; ++height) out[-height] = whole;
-            return;
+    // The cells of one group, small before large.
+    void list_cells(const std::uint32_t* rows, std::uint32_t begin, std::uint32_t end) {
+        const int widest = levels_ + 1;
+        Open open[std::numeric_limits<std::uint16_t>::digits + 2];             // gaps fall from each to the next
+        Open* last = open;
+        last->gap = widest;                              // what lies before the first row
+        for (std::uint32_t i = begin, j; i < end; i = j) {
+            const std::uint16_t code = last_[rows[i]];
+            Open run{i, rows[i], widest};
+            for (j = i + 1; j < end && last_[rows[j]] == code; ++j) {}
+            if (j < end) run.gap = std::bit_width(static_cast<unsigned>(last_[rows[j]] ^ code));
+            if (j > i + 1) {
+                const std::uint32_t first = made_;
+                run.number = join(rows[i], rows[i + 1]);
+                for (std::uint32_t k = i + 2; k < j; ++k) add(run.number, run.number, rows[k]);
+                cells_[first] = {i, j, no_part, no_part, 0, std::min(last->gap, run.gap)};
+            }
+            while (last->gap < run.gap) {
+                const Open left = *last--;
+                cells_[made_] = {left.begin, j, left.number, run.number, left.gap, std::min(last->gap, run.gap)};
+                run.begin = left.begin;
+                run.number = join(left.number, run.number);
+            }
+            *++last = run;
         }
-        if (!parted_) part_group();
+    }
+    std::uint32_t join(std::uint32_t left, std::uint32_t right) {
+        const auto number = static_cast<std::uint32_t>(rows_ + made_++);
+        add(number, left, right);
+        return number;
+    }
+    void add(std::uint32_t to, std::uint32_t left, std::uint32_t right) {
+        Number* sums = runs_.data();
+        for (int k = 0; k < leaf_.width(); ++k, sums += 2 * rows_) sums[to] = sums[left] + sums[right];
+    }
+    void part(const Groups& groups) {
+        const std::uint32_t n = groups.ends.back();
+        for (std::size_t k = 0; k < others_; ++k) {
+            Other& other = of_parent_[k];
+            if (other.shift < 0) continue;
+            std::uint32_t *zero = other.with[0].data(), *one = other.with[1].data(), *before = other.ones.data(), ones = 0;
+            const std::uint16_t* codes = other.codes.data();
+            for (std::uint32_t i = 0; i < n; ++i) {
+                const std::uint32_t row = groups.rows[i];
+                before[i] = ones;
+                zero[i - ones] = one[ones] = row;
+                ones += codes[row] >> other.shift & 1;
+            }
+            before[n] = ones;
+        }
+    }
+    // The values of a cell at all its heights; back comes the one at the highest.
+    double settle(const Cell& cell, double whole, const double* kept, double* out) {
         struct { const double* at[2]; std::ptrdiff_t step[2]; } halves[most_others];
         std::size_t found = 0;
         for (std::size_t k = 0; k < others_; ++k) {
             const Other& other = of_parent_[k];
             if (other.shift < 0) continue;
-            const double* below = group_kept_ + step_[k] + levels_;
-            const std::uint32_t before = other.ones[run.begin], ones = other.ones[run.end] - before;
+            const double* below = kept + step_[k] + levels_;
+            const std::uint32_t before = other.ones[cell.begin], ones = other.ones[cell.end] - before;
             auto look = [&](int bit, std::uint32_t from, std::uint32_t count) {
                 const std::uint32_t first = other.with[bit][from];
-                halves[found].at[bit] = count == 0 ? &price_ : count == 1 ? &lone_[first] : below + first * depths_;
+                halves[found].at[bit] = count == 0 ? &price_ : count == 1 ? &value_[first] : below + first * depths_;
                 halves[found].step[bit] = count > 1;
             };
-            look(0, run.begin - before, run.end - run.begin - ones);
+            look(0, cell.begin - before, cell.end - cell.begin - ones);
             look(1, before, ones);
             ++found;
         }
-        for (; height < end; ++height) {
-            double best = std::max(whole, parted);
+        double parted = cell.left == no_part ? -INFINITY : value_[cell.left] + value_[cell.right], best = whole;
+        for (int height = cell.height; height < cell.top; ++height) {
+            best = std::max(whole, parted);
             for (std::size_t k = 0; k < found; ++k) {
                 const auto& half = halves[k];
                 best = std::max(best, half.at[0][-height * half.step[0]] + half.at[1][-height * half.step[1]]);
             }
-            out[-height] = run.value = best;
-            parted = best + price_;
+            out[-height] = best;
+            parted = best + price_;                      // above, the other half along the last parent is empty
         }
-    }
-    void part_group() {
-        parted_ = true;
-        for (std::size_t k = 0; k < others_; ++k) {
-            Other& other = of_parent_[k];
-            if (other.shift < 0) continue;
-            std::uint32_t *zero = other.with[0].data(), *one = other.with[1].data(), ones = 0;
-            for (std::uint32_t i = 0; i < group_size_; ++i) {
-                const std::uint32_t row = group_[i], bit = other.codes[row] >> other.shift & 1;
-                other.ones[i] = ones;
-                zero[i - ones] = one[ones] = row;
-                ones += bit;
-            }
-            other.ones[group_size_] = ones;
-        }
+        return best;
     }
 
     Leaf& leaf_;
@@ -249,18 +259,16 @@ private:
     double price_ = 0;
     std::vector<std::uint32_t> rank_;                    // a row's number in the order of the last parent; all below is by it
     std::vector<std::uint16_t> last_;                    // codes of the last parent
-    std::vector<double> lone_;                           // value of every row by itself
-    std::vector<Number> own_, joined_;                   // sums of rows; of runs, under their first place in the group
+    std::vector<Cell> cells_;                            // those at hand, of them
+    std::uint32_t made_ = 0;
+    std::vector<double> value_;                          // of every row by itself, and of the cells at hand at their top
+    std::vector<Number> runs_;                           // their sums, one array per sum
     Other of_parent_[most_others];
     std::size_t step_[most_others] = {};                 // in kept_, from a depth of the parent to the next
     std::vector<std::vector<Groups>> lists_;             // [parent][depth]
     std::vector<std::uint32_t> spare_;
     std::unique_ptr<double[]> kept_;                     // [depths of the others][first row][depth of the last parent]
     std::size_t kept_size_ = 0;
-    const std::uint32_t* group_ = nullptr;
-    std::uint32_t group_size_ = 0;
-    double* group_kept_ = nullptr;
-    bool parted_ = false;
 };
 
 }  // namespace spinney
