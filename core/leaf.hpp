@@ -70,12 +70,20 @@ public:
             look_up(of_total_.data(), -1, total, n, out, nullptr);
         }
     }
-    void set_price(double) {}
-    bool indivisible(const Number* sums, std::size_t stride, double) const { return one_level(sums, stride, levels_); }
+    void set_price(double price) { price_ = price; }
+    // Nothing beats one leaf per level but for its price: rising(a + b) is at least rising(a) rising(b) for the total,
+    // and equal values do best together. What that could gain grows with every row, so some rows can gain no more than all.
+    bool indivisible(const Number* sums, std::size_t stride, double) const {
+        Number total = 0;
+        double by_level = 0;
+        for (int k = 0; k < levels_; ++k, sums += stride) total += *sums, by_level += of_total_[*sums];
+        return of_total_[total] - by_level <= -price_;
+    }
 
 private:
     int levels_;
     std::vector<double> of_level_, of_total_;
+    double price_ = 0;
 };
 
 // Normal with unknown mean and variance. Sums: rows, values, squares.  REQUIRES: values of the order of 1.

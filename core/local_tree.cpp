@@ -444,6 +444,7 @@ private:
                 const Sets& sets = *shape_->sets[d];
                 const std::size_t stride = shape_->stride[d];
                 const std::uint32_t digit = digit_of(box, d);
+                if (sets.first[digit] == sets.first[digit + 1]) continue;     // of one level; there may be no blocks at all
                 const double* values = continuous_.empty() ? pool_.data() : value_at(vector, rows[0], 0);
                 for (std::uint32_t s = sets.first[digit]; s < sets.first[digit + 1]; ++s) {
                     std::size_t origin = box - digit * stride;
