@@ -39,10 +39,11 @@ constexpr std::size_t lanes = 16;                        // leaves that are scor
     return p * std::bit_cast<double>((std::bit_cast<std::int64_t>(rounded) + 1023) << 52);
 }
 
-// log x for normal x > 0, below 2 ulps: x = 2^k m, m from 1/sqrt 2 to sqrt 2, and log m = 2 artanh((m-1)/(m+1)) by its series.
+// log x for normal x > 0, to 2e-16 of max(1, |log x|): x = 2^k m, m from 1/sqrt 2 to sqrt 2, and log m =
+// 2 artanh((m-1)/(m+1)) by its series.
 [[gnu::always_inline]] inline double log_positive(double x) {
-    constexpr std::uint64_t one = std::uint64_t{1023} << 52, low = 0x3fe6a09e667f3bcd;          // bits of 1 and of 1/sqrt 2
-    constexpr std::uint64_t whole = std::uint64_t{1075} << 52;             // of 2^52: below it, an exponent in the low bits is a number
+    constexpr std::uint64_t one = std::uint64_t{1023} << 52, low = 0x3fe6a09e667f3bcd;    // bits of 1 and of 1/sqrt 2
+    constexpr std::uint64_t whole = std::uint64_t{1075} << 52;                            // of 2^52: its low bits count units
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(x), power = (bits + (one - low)) >> 52;
     const double k = std::bit_cast<double>(power | whole) - (4503599627370496.0 + 1023);
     const double m = std::bit_cast<double>(bits + one - (power << 52)), f = m - 1, s = f / (m + 1), z = s * s;

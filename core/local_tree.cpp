@@ -9,6 +9,7 @@
 // get a block, a cell with one row is a leaf wherever it stands, an empty cell costs its leaf's price. Depth vectors are
 // walked from the finest to the coarsest, so both halves of a cell are known when it is its turn: they are found through any row
 // that they hold. Rows are sorted by one parent after another, and all depths of a parent are runs of one sorted order.
+// Without discrete parents a block is one number, and cells have a faster walk of their own: real_cells.hpp.
 #include "local_tree.hpp"
 
 #include <bit>
@@ -113,8 +114,8 @@ class Search final : public TreeScorer {
 
 public:
     Search(const TreeColumn& child, std::size_t rows, const LeafOptions& options)
-        : child_(child), rows_(rows), leaf_(child.levels, rows, options), width_(leaf_.width()), alone_(rows), own_(rows * width_),
-          real_(leaf_, own_, alone_) {
+        : child_(child), rows_(rows), leaf_(child.levels, rows, options), width_(leaf_.width()), alone_(rows),
+          own_(rows * width_), real_(leaf_, own_, alone_) {
         for (std::size_t row = 0; row < rows; ++row) {
             leaf_.add_row(value(row), own_.data() + row * width_, 1);
             leaf_.scores(own_.data() + row * width_, 1, 1, &alone_[row]);
@@ -130,9 +131,9 @@ public:
         }
         all_rows();
         if (shape_->size == 1) {
-            std::vector<TreeColumn> parents_in_use;
-            for (int i : continuous_) parents_in_use.push_back(parents_[i]);
-            real_.find(parents_in_use, weight_, price_);
+            std::vector<TreeColumn> halved;
+            for (int i : continuous_) halved.push_back(parents_[i]);
+            real_.find(halved, weight_, price_);
             return real_.value(0, everything_);
         }
         std::vector<std::pair<std::uint32_t, std::uint32_t>> whole{{0, static_cast<std::uint32_t>(rows_)}};

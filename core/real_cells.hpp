@@ -2,11 +2,12 @@
 //
 // Idea. Rows are numbered in the order of the last parent's finest cells and stay in that order. Halving them along
 // the other parents, one after another and depth by depth, gives *groups*: the rows of a cell that is whole along the last
-// parent. The cells of a group are then runs of its rows, and the runs of all depths form a binary tree with one node
-// fewer than there are different codes: neighbours whose codes differ in the lowest bits join first. A run's halves along another
-// parent are runs too, of the group's rows with that parent's bit 0 or 1, so how many rows they have and which is the
-// first takes two looks. Values are kept under a cell's first row, all depths of the last parent side by side.
-// Groups are walked from the finest to the coarsest: the halves of a cell have their values when it is its turn.
+// parent. The cells of a group are then runs of its rows, and the runs of all depths form a binary tree: neighbours
+// whose codes differ in the lowest bits only join first. A run's halves along another parent are runs too, of the rows with
+// that parent's bit 0 or 1, so how many rows they have and which is the first takes two looks. Values are kept under a
+// cell's first row, all depths of the last parent side by side. Groups are walked from the finest to the coarsest: the
+// halves of a cell have their values when it is its turn. Most cells are small, and most small ones gain from no split
+// whatever: they are leaves without a look at their halves.
 #pragma once
 
 #include <bit>
