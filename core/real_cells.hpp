@@ -37,11 +37,12 @@ public:
         levels_ = parents.back().levels;
         depths_ = levels_ + 1;
         price_ = price;
+        of_parent_.resize(others_);
         number_rows(parents);
         std::size_t groups = 1;
         lists_.resize(others_);
         for (std::size_t k = 0; k < others_; ++k) {
-            step_[k] = weight[k] / depths_ * rows_ * depths_;
+            of_parent_[k].step = weight[k] / depths_ * rows_ * depths_;
             lists_[k].resize(parents[k].levels + 1);
             of_parent_[k].levels = parents[k].levels;
             groups *= parents[k].levels + 1;
@@ -74,6 +75,7 @@ private:
     struct Other {
         std::vector<std::uint16_t> codes;
         int levels = 0, shift = 0;                       // shift of that bit; -1: the finest cells have no halves
+        std::size_t step = 0;                            // in kept_, from a depth to the next
         std::vector<std::uint32_t> ones;                 // how many of the first i rows have bit 1
         std::vector<std::uint32_t> with[2];              // the rows by their bit
     };
@@ -124,7 +126,7 @@ private:
             halve(depth == 0 ? groups : lists[depth], parent.codes.data(), parent.levels - depth - 1, lists[depth + 1]);
         for (int depth = parent.levels; depth >= 0; --depth) {
             parent.shift = parent.levels - depth - 1;
-            refine(level + 1, depth == 0 ? groups : lists[depth], kept + depth * step_[level]);
+            refine(level + 1, depth == 0 ? groups : lists[depth], kept + depth * parent.step);
         }
     }
     // Parts every group by a bit of the code; lone rows are dropped.
@@ -228,7 +230,7 @@ private:
         for (std::size_t k = 0; k < others_; ++k) {
             const Other& other = of_parent_[k];
             if (other.shift < 0) continue;
-            const double* below = kept + step_[k] + levels_;
+            const double* below = kept + other.step + levels_;
             const std::uint32_t before = other.ones[cell.begin], ones = other.ones[cell.end] - before;
             auto look = [&](int bit, std::uint32_t from, std::uint32_t count) {
                 const std::uint32_t first = other.with[bit][from];
@@ -264,8 +266,7 @@ private:
     std::uint32_t made_ = 0;
     std::vector<double> value_;                          // of every row by itself, and of the cells at hand at their top
     std::vector<Number> runs_;                           // their sums, one array per sum
-    Other of_parent_[most_others];
-    std::size_t step_[most_others] = {};                 // in kept_, from a depth of the parent to the next
+    std::vector<Other> of_parent_;                       // all but the last
     std::vector<std::vector<Groups>> lists_;             // [parent][depth]
     std::vector<std::uint32_t> spare_;
     std::unique_ptr<double[]> kept_;                     // [depths of the others][first row][depth of the last parent]
