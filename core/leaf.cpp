@@ -39,11 +39,42 @@ constexpr std::size_t lanes = 16;                        // leaves that are scor
     return p * std::bit_cast<double>((std::bit_cast<std::int64_t>(rounded) + 1023) << 52);
 }
 
+// log x for normal x > 0, to 2e-16 of max(1, |log x|): x = 2^k m, m from 1/sqrt 2 to sqrt 2, and log m =
+// 2 artanh((m-1)/(m+1)) by its series.
+[[gnu::always_inline]] inline double log_positive(double x) {
+    constexpr std::uint64_t one = std::uint64_t{1023} << 52, low = 0x3fe6a09e667f3bcd;    // bits of 1 and of 1/sqrt 2
+    constexpr std::uint64_t whole = std::uint64_t{1075} << 52;                            // of 2^52: its low bits count units
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(x), power = (bits + (one - low)) >> 52;
+    const double k = std::bit_cast<double>(power | whole) - (4503599627370496.0 + 1023);
+    const double m = std::bit_cast<double>(bits + one - (power << 52)), f = m - 1, s = f / (m + 1), z = s * s;
+    double p = 2.0 / 21;
+    p = p * z + 2.0 / 19;
+    p = p * z + 2.0 / 17;
+    p = p * z + 2.0 / 15;
+    p = p * z + 2.0 / 13;
+    p = p * z + 2.0 / 11;
+    p = p * z + 2.0 / 9;
+    p = p * z + 2.0 / 7;
+    p = p * z + 2.0 / 5;
+    p = p * z + 2.0 / 3;
+    const double more = s * z * p + k * 1.90821492927058770002e-10;
+    return k * 6.93147180369123816490e-01 + (2 * s + more);
+}
+
 SPINNEY_CLONES void add_scaled(const double* reach, const double* term, const double* most, double* sum) {
     for (std::size_t i = 0; i < lanes; ++i) sum[i] += reach[i] * exp_negative(term[i] - most[i]);
 }
 
 }  // namespace
+
+SPINNEY_CLONES void log_scatter(const LeafOptions& o, const double* sums, std::size_t stride, std::size_t n, double* out) {
+    const double a = o.a, mu0 = o.mu0, least = o.nu * o.lambda, *total = sums + stride, *squares = total + stride;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double rows = sums[i], mean = total[i] / (rows > 1 ? rows : 1), away = mean - mu0;
+        const double spread = squares[i] - rows * mean * mean, pulled = rows * a * away * away / (rows + a);
+        out[i] = log_positive((spread > 0 ? spread : 0) + pulled + least);
+    }
+}
 
 // reach[t] e^scale[t] is the sum over all ways to cut the first t levels into runs; a cut has odds kappa. The last run
 // of the first t levels is s..t.

@@ -45,7 +45,11 @@ inline bool one_level(const std::uint32_t* sums, std::size_t stride, int levels)
 // out[i] += sign * table[counts[i]]; total[i] += counts[i], where wanted.
 void look_up(const double* table, double sign, const std::uint32_t* counts, std::size_t n, double* out, std::uint32_t* total);
 
-// Sums of leaves lie one array per sum: sums[k * stride + leaf].
+// out[i] = log of the scatter of normal leaf i: min over m of a (m - mu0)^2 + sum of (value - m)^2, and the prior's share.
+void log_scatter(const LeafOptions& o, const double* sums, std::size_t stride, std::size_t n, double* out);
+
+// Sums of leaves lie one array per sum: sums[k * stride + leaf]. Rows are indivisible when no split of them or of some
+// of them gains anything, at a leaf's price as set (none is above 0); they are told by their sums and their score.
 
 // Dirichlet. Sums: the count of every level.
 class CategoricalLeaf {
@@ -66,11 +70,20 @@ public:
             look_up(of_total_.data(), -1, total, n, out, nullptr);
         }
     }
-    bool pure(const Number* sums, std::size_t stride) const { return one_level(sums, stride, levels_); }
+    void set_price(double price) { price_ = price; }
+    // Nothing beats one leaf per level but for its price: rising(a + b) is at least rising(a) rising(b) for the total,
+    // and equal values do best together. What that could gain grows with every row, so some rows can gain no more than all.
+    bool indivisible(const Number* sums, std::size_t stride, double) const {
+        Number total = 0;
+        double by_level = 0;
+        for (int k = 0; k < levels_; ++k, sums += stride) total += *sums, by_level += of_total_[*sums];
+        return of_total_[total] - by_level <= -price_;
+    }
 
 private:
     int levels_;
     std::vector<double> of_level_, of_total_;
+    double price_ = 0;
 };
 
 // Normal with unknown mean and variance. Sums: rows, values, squares.  REQUIRES: values of the order of 1.
@@ -91,23 +104,39 @@ public:
         sums[2 * stride] += value * value;
     }
     void scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out) {
+        log_scatter(o_, sums, stride, leaves, out);
         for (std::size_t i = 0; i < leaves; ++i) {
             const double n = sums[i];
-            if (n == 0) {
-                out[i] = 0;
-                continue;
-            }
-            const double mean = sums[stride + i] / n, away = mean - o_.mu0;
-            const double spread = std::max(0.0, sums[2 * stride + i] - n * mean * mean);
-            const double pulled = n * o_.a * away * away / (n + o_.a);
-            out[i] = constant_[static_cast<std::size_t>(n)] - (n + o_.nu) / 2 * std::log(spread + pulled + o_.nu * o_.lambda);
+            out[i] = n == 0 ? 0 : constant_[static_cast<std::size_t>(n)] - (n + o_.nu) / 2 * out[i];
         }
     }
-    bool pure(const Number* sums, std::size_t) const { return sums[0] <= 1; }
+    // No leaf of n rows does better than one without scatter, so no partition of n rows into two leaves or more does
+    // better than the best one of such leaves. Rows that beat that together need no split, and some of them scatter
+    // less than all: the limit of the scatter is the least for any number of rows up to n.
+    void set_price(double price) {
+        const std::size_t most = std::min<std::size_t>(constant_.size(), 32);
+        std::vector<double> leaf(most), any(most);       // of n rows without scatter: one leaf, or any number of them
+        double limit = INFINITY;                         // log
+        enough_.assign(most, -INFINITY);
+        for (std::size_t n = 1; n < most; ++n) {
+            const double weight = (static_cast<double>(n) + o_.nu) / 2;
+            double parted = -INFINITY;
+            for (std::size_t part = 1; part < n; ++part) parted = std::max(parted, leaf[part] + any[n - part]);
+            leaf[n] = constant_[n] + price - weight * std::log(o_.nu * o_.lambda);
+            any[n] = std::max(leaf[n], parted);
+            limit = std::min(limit, (constant_[n] + price - parted) / weight - 1e-9);
+            enough_[n] = constant_[n] - weight * limit;
+        }
+    }
+    bool indivisible(const Number* sums, std::size_t, double score) const {
+        const auto n = static_cast<std::size_t>(sums[0]);
+        return n < enough_.size() && score >= enough_[n];
+    }
 
 private:
     LeafOptions o_;
     std::vector<double> constant_;                       // what depends on the number of rows alone
+    std::vector<double> enough_;                         // score from which on n rows are indivisible
 };
 
 // A Bayesian histogram: levels in runs, a run's mass spread evenly over it. Sums: the count of every level.
@@ -125,7 +154,8 @@ public:
     int width() const { return levels_; }
     void add_row(double value, Number* sums, std::size_t stride) const { ++sums[static_cast<std::size_t>(value) * stride]; }
     void scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out);
-    bool pure(const Number* sums, std::size_t stride) const { return one_level(sums, stride, levels_); }
+    void set_price(double) {}
+    bool indivisible(const Number* sums, std::size_t stride, double) const { return one_level(sums, stride, levels_); }
 
 private:
     int levels_;

@@ -9,6 +9,7 @@
 // get a block, a cell with one row is a leaf wherever it stands, an empty cell costs its leaf's price. Depth vectors are
 // walked from the finest to the coarsest, so both halves of a cell are known when it is its turn: they are found through any row
 // that they hold. Rows are sorted by one parent after another, and all depths of a parent are runs of one sorted order.
+// Without discrete parents a block is one number, and cells have a faster walk of their own: real_cells.hpp.
 #include "local_tree.hpp"
 
 #include <bit>
@@ -19,6 +20,7 @@
 #include <unordered_map>
 
 #include "data.hpp"
+#include "real_cells.hpp"
 
 namespace spinney {
 namespace {
@@ -106,21 +108,17 @@ struct Shape {
     }
 };
 
-constexpr std::size_t most_continuous = 5;               // besides the last one: more depth vectors than that are out of reach
-constexpr std::uint32_t none = ~std::uint32_t{0};
-
 template <class Leaf>
 class Search final : public TreeScorer {
     using Number = typename Leaf::Number;
 
 public:
     Search(const TreeColumn& child, std::size_t rows, const LeafOptions& options)
-        : child_(child), rows_(rows), leaf_(child.levels, rows, options), width_(leaf_.width()), alone_(rows) {
-        std::vector<Number> own(width_);
+        : child_(child), rows_(rows), leaf_(child.levels, rows, options), width_(leaf_.width()), alone_(rows),
+          own_(rows * width_), real_(leaf_, own_, alone_) {
         for (std::size_t row = 0; row < rows; ++row) {
-            std::fill(own.begin(), own.end(), Number{0});
-            leaf_.add_row(value(row), own.data(), 1);
-            leaf_.scores(own.data(), 1, 1, &alone_[row]);
+            leaf_.add_row(value(row), own_.data() + row * width_, 1);
+            leaf_.scores(own_.data() + row * width_, 1, 1, &alone_[row]);
         }
     }
 
@@ -131,8 +129,14 @@ public:
             make_block(everything_, nullptr, 0);
             return pool_[shape_->root];
         }
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> whole{{0, static_cast<std::uint32_t>(rows_)}};
         all_rows();
+        if (shape_->size == 1) {
+            std::vector<TreeColumn> halved;
+            for (int i : continuous_) halved.push_back(parents_[i]);
+            real_.find(halved, weight_, price_);
+            return real_.value(0, everything_);
+        }
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> whole{{0, static_cast<std::uint32_t>(rows_)}};
         refine(0, everything_, whole, 0);
         return value_of(0, shape_->root, everything_, 0);
     }
@@ -189,17 +193,14 @@ private:
         }
         pool_.clear();
         vectors_ = 1;
-        weight_.clear();
-        for (int i : continuous_) {
-            weight_.push_back(vectors_);
-            vectors_ *= parents_[i].levels + 1;
+        weight_.resize(continuous_.size());
+        for (std::size_t j = continuous_.size(); j-- > 0;) {
+            weight_[j] = vectors_;
+            vectors_ *= parents_[continuous_[j]].levels + 1;
         }
-        if (!continuous_.empty() && shape_->size == 1) {
-            if (continuous_.size() > most_continuous + 1) throw std::length_error("more continuous parents than trees can have");
-            if (kept_size_ < vectors_ * rows_) kept_.reset(new double[kept_size_ = vectors_ * rows_]);   // written before it is read
-            lone_value_.resize(rows_);
-            for (std::size_t row = 0; row < rows_; ++row) lone_value_[row] = price_ + alone_[row];
-        } else if (!continuous_.empty() && group_.size() < vectors_) group_.resize(vectors_, std::vector<std::int32_t>(rows_, -1));
+        leaf_.set_price(price_);
+        if (!continuous_.empty() && shape_->size > 1 && group_.size() < vectors_)
+            group_.resize(vectors_, std::vector<std::int32_t>(rows_, -1));
         // Block numbers go on from parent set to parent set: what the last one left behind lies below first_.
         first_ = next_;
         if (first_ > (1 << 30)) {
@@ -227,15 +228,6 @@ private:
             sort_by(codes, 1u << parent.levels, rows.data() + start, end - begin);
             own.push_back({start, static_cast<std::uint32_t>(rows.size())});
         }
-        if (shape_->size == 1 && level + 1 == continuous_.size()) {
-            for (std::size_t k = 0; k < level; ++k) {
-                const TreeColumn& other = parents_[continuous_[k]];
-                codes_[k] = other.codes;
-                shift_[k] = other.levels - depth_[k] - 1;      // of the bit that tells its halves; -1: none are left
-            }
-            for (auto [begin, end] : own) merge_cells({rows.data() + begin, end - begin}, vector);
-            return;
-        }
         for (int depth = parent.levels; depth >= 0; --depth) {
             const int shift = parent.levels - depth;
             runs.clear();
@@ -253,125 +245,11 @@ private:
             }
         }
     }
-    // Without discrete parents a block is one number, and along the last parent coarse cells are made from fine ones,
-    // neighbours in its order: their sums add up, and so does what is known of their halves along the other parents,
-    // how many rows each has and which is the first. A cell's value is kept under its first row, so a half's value is
-    // one look away.
-    struct Merged {
-        std::uint32_t code, rows, first;
-        double leaf, value;
-        struct Half { std::uint32_t rows, first; } half[most_continuous][2];
-    };
-    // Two rows: as in make_pair_block, at every depth of the last parent that has them in one cell.
-    void keep_pair(std::uint32_t a, std::uint32_t b, std::size_t vector) {
-        const std::size_t others = continuous_.size() - 1;
-        const TreeColumn& last = parents_[continuous_[others]];
-        constexpr int never = 1 << 20;
-        int splits = never;
-        for (std::size_t k = 0; k < others; ++k)
-            if (unsigned differ = codes_[k][a] ^ codes_[k][b])
-                splits = std::min(splits, shift_[k] + 2 - static_cast<int>(std::bit_width(differ)));
-        const unsigned differ = last.codes[a] ^ last.codes[b];
-        const int together_to = last.levels - static_cast<int>(std::bit_width(differ));
-        sums_.assign(width_, Number{0});
-        leaf_.add_row(value(a), sums_.data(), 1);
-        leaf_.add_row(value(b), sums_.data(), 1);
-        double together = 0;
-        leaf_.scores(sums_.data(), 1, 1, &together);
-        const double apart = price_ + alone_[a] + alone_[b], whole = together + price_;
-        double* kept = kept_.get() + vector * rows_ + std::min(a, b);
-        for (int depth = together_to; depth >= 0; --depth) {
-            const int fewest = differ ? std::min(splits, together_to - depth + 1) : splits;
-            kept[depth * weight_[others] * rows_] = fewest < never ? std::max(whole, apart + fewest * price_) : whole;
-        }
-    }
-    void merge_cells(std::span<const std::uint32_t> rows, std::size_t vector) {
-        if (rows.size() == 2) return keep_pair(rows[0], rows[1], vector);
-        const std::size_t others = continuous_.size() - 1;
-        const TreeColumn& last = parents_[continuous_[others]];
-        if (cells_.size() < rows.size()) {               // cells stay where they are made; `live_` lists those that are left
-            cells_.resize(rows.size());
-            cell_sums_.resize(rows.size() * width_);
-            live_.resize(rows.size());
-        }
-        std::size_t live = 0;
-        for (std::size_t i = 0, j; i < rows.size(); i = j, ++live) {
-            Merged& cell = cells_[live];
-            Number* sums = cell_sums_.data() + live * width_;
-            live_[live] = static_cast<std::uint32_t>(live);
-            cell.code = last.codes[rows[i]];
-            cell.first = none;
-            for (std::size_t k = 0; k < others; ++k) cell.half[k][0] = cell.half[k][1] = {0, none};
-            std::fill_n(sums, width_, Number{0});
-            for (j = i; j < rows.size() && last.codes[rows[j]] == cell.code; ++j) {
-                const std::uint32_t row = rows[j];
-                leaf_.add_row(value(row), sums, 1);
-                cell.first = std::min(cell.first, row);
-                for (std::size_t k = 0; k < others; ++k) {
-                    if (shift_[k] < 0) continue;
-                    auto& half = cell.half[k][codes_[k][row] >> shift_[k] & 1];
-                    ++half.rows;
-                    half.first = std::min(half.first, row);
-                }
-            }
-            cell.rows = static_cast<std::uint32_t>(j - i);
-            if (cell.rows == 1) {
-                cell.leaf = alone_[cell.first];
-            } else {
-                leaf_.scores(sums, 1, 1, &cell.leaf);
-            }
-            settle(cell, -INFINITY, vector + last.levels * weight_[others]);
-        }
-        for (int depth = last.levels - 1; depth >= 0; --depth) {
-            const std::size_t here = vector + depth * weight_[others];
-            std::size_t made = 0;
-            for (std::size_t i = 0; i < live; ++made) {
-                const std::uint32_t own = live_[made] = live_[i];
-                Merged& cell = cells_[own];
-                double parted = cell.value + price_;     // the other half is empty
-                cell.code >>= 1;
-                if (++i < live && cells_[live_[i]].code >> 1 == cell.code) {
-                    const Merged& right = cells_[live_[i]];
-                    const Number* more = cell_sums_.data() + live_[i] * width_;
-                    Number* sums = cell_sums_.data() + own * width_;
-                    parted = cell.value + right.value;
-                    cell.rows += right.rows;
-                    cell.first = std::min(cell.first, right.first);
-                    for (std::size_t k = 0; k < others; ++k)
-                        for (int side : {0, 1}) {
-                            cell.half[k][side].rows += right.half[k][side].rows;
-                            cell.half[k][side].first = std::min(cell.half[k][side].first, right.half[k][side].first);
-                        }
-                    for (int k = 0; k < width_; ++k) sums[k] += more[k];
-                    leaf_.scores(sums, 1, 1, &cell.leaf);
-                    ++i;
-                }
-                if (cell.rows > 1) settle(cell, parted, here);
-            }
-            live = made;
-        }
-    }
-    void settle(Merged& cell, double parted, std::size_t vector) {
-        cell.value = cell.leaf + price_;
-        if (cell.rows < 2) return;
-        cell.value = std::max(cell.value, parted);
-        for (std::size_t k = 0; k + 1 < continuous_.size(); ++k) {
-            if (shift_[k] < 0) continue;
-            const double* below = kept_.get() + (vector + weight_[k]) * rows_;
-            auto of = [&](const typename Merged::Half& half) {
-                const double* at = half.rows == 0 ? &price_ : half.rows == 1 ? &lone_value_[half.first] : below + half.first;
-                return *at;
-            };
-            cell.value = std::max(cell.value, of(cell.half[k][0]) + of(cell.half[k][1]));
-        }
-        kept_[vector * rows_ + cell.first] = cell.value;
-    }
     // The value of one box of the cell that these rows are, at a depth vector.
     double value_of(std::size_t vector, std::size_t box, const std::vector<std::uint32_t>& rows, int side) {
         if (rows.empty()) return price_;
         if (shape_->size > 1) return value_at(vector, rows[0], side)[box];
-        if (rows.size() == 1) return lone_value_[rows[0]];
-        return kept_[vector * rows_ + *std::min_element(rows.begin(), rows.end())];
+        return real_.value(vector, rows);
     }
     void sort_by(const std::uint16_t* codes, std::size_t cells, std::uint32_t* rows, std::size_t n) {
         if (n < 32) {
@@ -404,8 +282,9 @@ private:
         add_up(sums_.data(), width_);
         double* values = pool_.data() + at;
         leaf_.scores(sums_.data(), size, size, values);
+        const bool indivisible = leaf_.indivisible(sums_.data() + shape_->root, size, values[shape_->root]);
         for (std::size_t i = 0; i < size; ++i) values[i] += price_;
-        if (leaf_.pure(sums_.data() + shape_->root, size)) return;    // and so is every box in it
+        if (indivisible) return;                         // and so is every box in it
         for (std::size_t j = 0; j < continuous_.size(); ++j) {
             if (depth_[j] == parents_[continuous_[j]].levels) continue;
             auto [left, right] = halves(rows, j, depth_[j]);
@@ -566,6 +445,7 @@ private:
                 const Sets& sets = *shape_->sets[d];
                 const std::size_t stride = shape_->stride[d];
                 const std::uint32_t digit = digit_of(box, d);
+                if (sets.first[digit] == sets.first[digit + 1]) continue;     // of one level; there may be no blocks at all
                 const double* values = continuous_.empty() ? pool_.data() : value_at(vector, rows[0], 0);
                 for (std::uint32_t s = sets.first[digit]; s < sets.first[digit + 1]; ++s) {
                     std::size_t origin = box - digit * stride;
@@ -636,14 +516,8 @@ private:
     std::vector<std::uint32_t> corner_, everything_, starts_, sorted_;
     std::vector<double> pool_, empty_, lone_[2], scratch_;
     std::unordered_map<std::uint32_t, std::vector<double>> holds_;
-    std::vector<Number> sums_, cell_sums_;
-    std::vector<Merged> cells_;
-    std::vector<std::uint32_t> live_;
-    const std::uint16_t* codes_[most_continuous] = {};
-    int shift_[most_continuous] = {};
-    std::unique_ptr<double[]> kept_;                     // [depth vector][first row of the cell], without discrete parents
-    std::size_t kept_size_ = 0;
-    std::vector<double> lone_value_;
+    std::vector<Number> own_, sums_;                     // own_: of every row by itself
+    RealCells<Leaf> real_;
 };
 
 }  // namespace

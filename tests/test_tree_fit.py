@@ -53,6 +53,14 @@ def test_the_leaves_of_the_fitted_tree_give_the_score(child, seed):
     assert total == pytest.approx(score, rel=1e-9)
 
 
+def test_a_parent_of_one_level_among_continuous_ones():
+    x = np.random.default_rng(5).normal(size=60)
+    data = sp.Dataset.from_frame({"x": x, "one": ["a"] * 60, "y": np.sign(x) * 3})
+    tree = sp.fit(data, {"y": ["one", "x"]}, score="pcart").models["y"]
+    assert tree.score == sp.local_score(data, "y", ["one", "x"], score="pcart")
+    assert len(tree.sums) > 1
+
+
 @pytest.mark.parametrize("score", ["pcart", "ft"])
 def test_the_walk_on_a_mixed_table(score, tmp_path):
     data = mixed(200, 11)

@@ -160,6 +160,25 @@ def test_a_skewed_parent_is_halved_past_empty_halves(kind):
     assert_twins_agree((child, [parent]))
 
 
+@pytest.mark.parametrize("rows", [2, 3, 5, 9, 40])
+@pytest.mark.parametrize("kind", [CATEGORICAL, CONTINUOUS])
+def test_few_rows_on_either_side_of_where_a_split_begins_to_pay(kind, rows):
+    """The core tries no split where none can gain: from no gap at all to one that pays, the twin sees no difference."""
+    rng = random.Random(rows)
+    parents = [numbers([rng.random() for _ in range(rows)], 0.0, 1.0, 3) for _ in range(3)]
+    right = [value >= 0.5 for value in parents[rng.randrange(3)].values]
+    leaves = set()
+    for step in range(9):
+        if kind == CONTINUOUS:
+            child = numbers([rng.gauss(step * 1.5 * side, 0.3) for side in right])
+        else:
+            child = discrete(kind, [int(side) if rng.random() < step / 8 else rng.randrange(3) for side in right], 3)
+        assert_twins_agree((child, parents))
+        leaves.add(best_tree(child, parents)[1])
+    assert 1 in leaves
+    assert len(leaves) > 1 or rows < 40
+
+
 @pytest.mark.parametrize("s", [1, 2, 5, 7])
 def test_at_most_s_halvings_along_a_path(s):
     """Neighbouring cells of the finest level alternate, so that every halving that is allowed is needed."""
