@@ -141,8 +141,12 @@ auto run(Control& control, nb::object progress, Ending& ending, double time_limi
         } else if (!progress.is_none()) {
             try {
                 progress(control.done.load(), control.total.load());
-            } catch (...) {                              // the callback failed: end the job, then let its error out
+            } catch (nb::python_error& error) {          // Ctrl-C came while it ran, or it failed: then its error goes out
                 control.stop = true;
+                if (error.matches(PyExc_KeyboardInterrupt)) {
+                    ending.interrupted = true;
+                    continue;
+                }
                 nb::gil_scoped_release wait;
                 future.wait();
                 throw;

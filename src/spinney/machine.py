@@ -23,7 +23,8 @@ def threads_for(n_jobs: int) -> int:
 
 
 def check_limits(time_limit: float | None, seed: int = 0) -> None:
-    if time_limit is not None and not (isinstance(time_limit, Real) and time_limit > 0):
+    bad = isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not time_limit > 0
+    if time_limit is not None and bad:
         raise ChoiceError(f"time_limit must be a number of seconds above 0, or None, not {time_limit!r}")
     if isinstance(seed, bool) or not isinstance(seed, Integral):
         raise ChoiceError(f"seed must be a whole number, not {seed!r}")

@@ -19,7 +19,7 @@ from spinney.errors import ChoiceError, LimitError
 from spinney.machine import check_limits, threads_for
 from spinney.progress import Progress, reporting
 
-MOST_SCORE = 1e100  # beyond, sums of scores are no numbers
+MOST_SCORE = 1e15  # beyond, sums of scores have no digits left for their differences
 
 # scores, sizes, parents one set after another
 Arrays = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]
@@ -157,7 +157,9 @@ def _key(child: str, parents: Iterable[str], score: float, index: Mapping[str, i
                 f"a parent set of {child!r} holds {parent!r}, which is no other variable of the list, or holds it twice"
             )
     if not isinstance(score, (int, float, np.number)) or not abs(score) < MOST_SCORE:
-        raise ChoiceError(f"a parent set of {child!r} has the score {score!r}; a score is a finite number")
+        raise ChoiceError(
+            f"a parent set of {child!r} has the score {score!r}; a score is a number between -1e15 and 1e15"
+        )
     return tuple(sorted(index[p] for p in given))
 
 

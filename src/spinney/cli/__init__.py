@@ -58,6 +58,9 @@ def spinney(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. Whatever goes wrong is one sentence on standard error."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # names hold any text, whatever the locale

@@ -5,6 +5,7 @@ Out: lines. Nothing here computes."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import sys
@@ -24,7 +25,13 @@ def say(lines: Iterable[str]) -> None:
 def say_notes(notes: Iterable[str]) -> None:
     """Results first would be too late, and an error must stand alone: notes are said when the result is there."""
     for note in notes:
-        print(f"note: {note}", file=sys.stderr)
+        say_aside(f"note: {note}")
+
+
+def say_aside(line: str) -> None:
+    """On standard error; if nobody listens there the result still counts."""
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def word(name: str) -> str:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 
-from spinney.cli.answer import aligned, number, word, words
+from spinney.cli.answer import aligned, number, say_aside, word, words
 from spinney.progress import Progress
 from spinney.search import Found
 
@@ -26,7 +26,7 @@ def news() -> Progress:
         nonlocal said, moment
         now = time.perf_counter()
         if what != said and now - moment >= 1:
-            print(f"{now - began:7.1f} s  {what}", file=sys.stderr, flush=True)
+            say_aside(f"{now - began:7.1f} s  {what}")
             said, moment = what, now
 
     return tell

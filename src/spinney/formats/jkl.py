@@ -68,7 +68,7 @@ def _one_set(reader: _Reader, parts: list[str], where: int, places: dict[str, in
     except ValueError:
         score = math.nan
     if not abs(score) < MOST_SCORE:
-        reader.refuse(where, f"{parts[0]!r} is not a finite score")
+        reader.refuse(where, f"{parts[0]!r} is not a score between -1e15 and 1e15")
     size = reader.integer(parts[1] if len(parts) > 1 else "", where, "the size of the parent set")
     if len(parts) != size + 2:
         reader.refuse(where, f"the parent set says {size} parents and lists {len(parts) - 2}")

@@ -40,6 +40,8 @@ def search(
             f"search takes scored parent sets, not a {type(sets).__name__}; make them with sp.score_parent_sets(data)"
         )
     check_limits(time_limit, seed)
+    if constraints is not None and not isinstance(constraints, Constraints):
+        raise ChoiceError("constraints is a sp.Constraints(required=, forbidden=, tiers=, max_parents=)")
     allowed = (constraints or Constraints()).allowed(sets.names)
     choice = choose_search(method)
     if choice.name == "auto":
@@ -73,7 +75,7 @@ def started(start: Any, allowed: Allowed) -> dict[str, tuple[str, ...]] | None:
     if start is None:
         return None
     given = start.parents if hasattr(start, "parents") else start
-    if not isinstance(given, Mapping):
+    if not isinstance(given, Mapping) or not all(isinstance(own, Iterable) for own in given.values()):
         raise ChoiceError("start is a DAG, a Network, or a dict from a column to its parents")
     dag = DAG(allowed.names, dict(given))
     for child in allowed.names:

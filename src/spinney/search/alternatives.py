@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.parent_sets import ParentSets
+from spinney.progress import Tell, telling
 from spinney.search.found import Alternative, Found, NoNetwork, Problem
 
 Solve = Callable[[Problem], Found]
@@ -36,34 +37,46 @@ class _Candidate(NamedTuple):
 
 
 def best(problem: Problem, k: int, solve: Solve) -> Found:
+    with telling(problem.progress) as tell:
+        return _best(problem, k, solve, tell)
+
+
+def _best(problem: Problem, k: int, solve: Solve, tell: Tell) -> Found:
     began = time.perf_counter()
     assert problem.sets is not None
     names, sets = problem.allowed.names, problem.sets
     came = itertools.count()
-    first = solve(problem)
+    first, index = solve(problem), {name: i for i, name in enumerate(names)}
     networks: list[Found] = []
     waiting: list[_Candidate] = []
     if first.optimal:
         everything = [np.ones(len(scores), np.bool_) for scores, _, _ in sets.arrays]
         waiting.append(_Candidate(-first.score, next(came), first, everything, 0))
     stopped = "" if first.optimal else first.stopped
-    while waiting and len(networks) < k and not stopped:
-        _, _, found, keep, fixed = heapq.heappop(waiting)
-        networks.append(found)
-        keep = list(keep)
-        for i in range(fixed, len(names) if len(networks) < k else fixed):
-            own = _place(sets, i, [names.index(p) for p in found.parents[names[i]]])
-            without = keep[i].copy()
-            without[own] = False
-            here = [*keep[:i], without, *keep[i + 1 :]]
-            answer = _solved(problem, here, solve, began) if without.any() else None
-            if answer is not None and not answer.optimal:
-                stopped = answer.stopped or "not proven"
-                break
-            if answer is not None:
-                heapq.heappush(waiting, _Candidate(-answer.score, next(came), answer, here, i))
-            keep[i] = np.zeros_like(keep[i])
-            keep[i][own] = True
+    try:
+        while waiting and len(networks) < k and not stopped:
+            _, _, found, keep, fixed = heapq.heappop(waiting)
+            networks.append(found)
+            keep = list(keep)
+            for i in range(fixed, len(names) if len(networks) < k else fixed):
+                own = _place(sets, i, [index[p] for p in found.parents[names[i]]])
+                without = keep[i].copy()
+                without[own] = False
+                here = [*keep[:i], without, *keep[i + 1 :]]
+                if problem.time_limit is not None and time.perf_counter() - began > problem.time_limit:
+                    stopped = "time limit"
+                answer = _solved(problem, here, solve, began) if without.any() and not stopped else None
+                if answer is not None and (answer.stopped or not answer.optimal):
+                    stopped = answer.stopped or "not proven"
+                if stopped:
+                    break
+                if answer is not None:
+                    heapq.heappush(waiting, _Candidate(-answer.score, next(came), answer, here, i))
+                keep[i] = np.zeros_like(keep[i])
+                keep[i][own] = True
+            tell(f"network {len(networks)} of {k}", len(networks), k)
+    except KeyboardInterrupt:
+        stopped = "interrupted"
     others = tuple(Alternative(found.parents, found.score) for found in networks[1:])
     return dataclasses.replace(first, alternatives=others, stopped=stopped, seconds=time.perf_counter() - began)
 

@@ -20,8 +20,7 @@ from spinney.progress import Progress
 if TYPE_CHECKING:
     from spinney.scores.tabular import Tabular
 
-# Two totals within this share of each other count as equal: sums of the same numbers in another order differ by less.
-TIE = 1e-12
+ROUNDING = 1e-15  # sums of the same numbers in another order differ by about this share of their sizes
 
 
 def memory_for(method: Choice) -> float:
@@ -84,7 +83,7 @@ class Found:
 
     @property
     def optimal(self) -> bool:
-        return self.bound - self.score <= TIE * max(1.0, abs(self.score)) * 10
+        return self.bound - self.score <= 10 * ROUNDING * abs(self.score)
 
     @property
     def gap(self) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
-from spinney.search.found import TIE, why_stopped
+from spinney.search.found import ROUNDING, why_stopped
 
 Cluster = tuple[list[int], int]  # members, k: see core/clusters.hpp
 
@@ -51,7 +51,7 @@ class Node:
     def __init__(self, part: _core.Part, order: list[int], parent: Node | None = None) -> None:
         self.part, self.parent = part, parent
         tops = [abs(float(scores[0])) for scores, _, _ in part.arrays]
-        self.slack = TIE * math.fsum(tops) + 1e-15 * float(part.cost.max(initial=0.0))
+        self.slack = ROUNDING * (math.fsum(tops) + float(part.cost.max(initial=0.0)))
         self.cost = part.cost
         self.best = math.fsum(float(scores[0]) for scores, _, _ in part.arrays)
         self.lower = 0.0  # no DAG of this part costs less
@@ -161,11 +161,15 @@ class Node:
 
 def topological(parents: list[list[int]]) -> list[int]:
     """Parents before children. REQUIRES: no cycle."""
-    order: list[int] = []
-    placed: NDArray[np.bool_] = np.zeros(len(parents), np.bool_)
-    while len(order) < len(parents):
-        for v, own in enumerate(parents):
-            if not placed[v] and placed[own].all():
-                placed[v] = True
-                order.append(v)
+    waiting = [len(own) for own in parents]
+    children: list[list[int]] = [[] for _ in parents]
+    for v, own in enumerate(parents):
+        for p in own:
+            children[p].append(v)
+    order = [v for v, left in enumerate(waiting) if not left]
+    for v in order:  # which grows
+        for child in children[v]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                order.append(child)
     return order
