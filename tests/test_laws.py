@@ -169,7 +169,7 @@ def test_no_order_of_rows_or_columns_changes_bde(case, seed):
         assert again == pytest.approx(expected, rel=1e-9, abs=1e-9), what
 
 
-@pytest.mark.parametrize("search", ["dp", "hc", "tabu"])
+@pytest.mark.parametrize("search", ["dp", "ilp", "hc", "tabu"])
 @pytest.mark.parametrize("score", ["bic", "bdeu(ess=1)", "bds(ess=1)", "k2", "fnml", "qnml", "mit(alpha=0.99)", "aic"])
 def test_no_order_changes_the_learned_network(score, search):
     for seed in range(4):
@@ -182,7 +182,7 @@ def test_no_order_changes_the_learned_network(score, search):
             assert again.found.score == pytest.approx(expected.found.score, rel=1e-9), (what, seed)
 
 
-@pytest.mark.parametrize("search", ["dp", "hc", "tabu"])
+@pytest.mark.parametrize("search", ["dp", "ilp", "hc", "tabu"])
 def test_equal_columns_are_told_apart_by_their_names_only(search):
     """Three equal columns: every tree over them scores the same, so only the tie rule can decide."""
     column = [0, 1, 1, 0, 2, 2, 0, 1, 2, 0] * 3
