@@ -278,7 +278,7 @@ nb::dict to_dict(Tree&& tree) {
     for (TreeNode& node : tree.nodes)
         nodes.append(nb::make_tuple(node.parent, node.left, node.right, node.cut,
                                     nb::cast(std::vector<int>(node.goes_left.begin(), node.goes_left.end())), node.leaf,
-                                    nb::cast(node.sums)));
+                                    nb::cast(node.sums), node.part));
     nb::dict out;
     out["nodes"] = nodes;
     out["leaves"] = tree.leaves;
@@ -398,10 +398,10 @@ NB_MODULE(_core, m) {
     nb::class_<TreeSpec>(m, "TreeSpec")
         .def("__init__",
              [](TreeSpec* self, bool binned, double alpha, double mu0, double a, double nu, double lambda, double kappa,
-                bool structure_prior, double log_cuttings, std::vector<double> size_prior) {
-                 new (self) TreeSpec{binned, {alpha, mu0, a, nu, lambda, kappa}, structure_prior, log_cuttings, std::move(size_prior)};
+                double ess, bool structure_prior, double log_cuttings, std::vector<double> size_prior) {
+                 new (self) TreeSpec{binned, {alpha, mu0, a, nu, lambda, kappa, ess}, structure_prior, log_cuttings, std::move(size_prior)};
              },
-             "binned"_a, "alpha"_a, "mu0"_a, "a"_a, "nu"_a, "lam"_a, "kappa"_a, "structure_prior"_a, "log_cuttings"_a,
+             "binned"_a, "alpha"_a, "mu0"_a, "a"_a, "nu"_a, "lam"_a, "kappa"_a, "ess"_a, "structure_prior"_a, "log_cuttings"_a,
              "size_prior"_a);
 
     m.def(

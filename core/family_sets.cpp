@@ -60,7 +60,7 @@ double TreeFamilies::score(std::span<const int> parents) {
         return binned(parents).value + spec_.prior(parents.size()) + cut * spec_.log_cuttings;
     }
     const TreePrior& prior = prior_of(parents);
-    return scorer_->best(picked(data_.seen, parents), prior.leaf) + prior.normaliser + spec_.prior(parents.size());
+    return scorer_->best(picked(searched_, parents), prior.leaf) + prior.normaliser + spec_.prior(parents.size());
 }
 
 Tree TreeFamilies::tree(std::span<const int> parents) {
@@ -139,7 +139,8 @@ public:
 private:
     struct Worker {
         Worker(const TreeData& data, const TreeSpec& spec, int child, bool bounded) : families(data, spec, child) {
-            if (bounded && !spec.binned && data.columns[child].kind != VariableKind::continuous)
+            const TreeColumn& column = data.columns[child];
+            if (bounded && !spec.binned && column.kind != VariableKind::continuous && !shares(spec.leaf, column))
                 bounds = std::make_unique<TreeBounds>(data, spec, child, families);
         }
         TreeFamilies families;

@@ -20,7 +20,8 @@ struct TreeData {
     std::vector<std::vector<Cutting>> cuttings;          // ft: per column the ways to cut it
     std::size_t rows = 0;
     // The columns as the search for a tree sees them: discrete ones with the levels that occur. A split that parts others
-    // from them only adds an empty leaf, so the best tree is the same; the prior counts all declared levels.
+    // from them only adds an empty leaf, so the best tree is the same unless leaves share a pseudo-count; the prior counts
+    // all declared levels.
     std::vector<TreeColumn> seen;
     void find_seen();
 
@@ -44,7 +45,8 @@ struct TreeSpec {
 class TreeFamilies {
 public:
     TreeFamilies(const TreeData& data, const TreeSpec& spec, int child)
-        : data_(data), spec_(spec), scorer_(make_tree_scorer(data.columns[child], data.rows, spec.leaf)) {}
+        : data_(data), spec_(spec), searched_(shares(spec.leaf, data.columns[child]) ? data.columns : data.seen),
+          scorer_(make_tree_scorer(data.columns[child], data.rows, spec.leaf)) {}
     double score(std::span<const int> parents);          // with all priors
     Tree tree(std::span<const int> parents);             // pcart
     BinnedBest binned(std::span<const int> parents);     // ft
@@ -55,6 +57,7 @@ public:
 private:
     const TreeData& data_;
     const TreeSpec& spec_;
+    const std::vector<TreeColumn>& searched_;            // the parents: `seen`, or all levels
     std::unique_ptr<TreeScorer> scorer_;
     std::map<std::vector<int>, TreePrior> priors_;       // by shape
 };

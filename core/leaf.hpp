@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "lgamma.hpp"
@@ -18,6 +19,7 @@ struct LeafOptions {
     double alpha = 0.5;                                  // pseudo-count of every level
     double mu0 = 0, a = 1, nu = 1, lambda = 1;           // normal-inverse-gamma
     double kappa = 0.25;                                 // odds of a cut between neighbouring ordinal levels
+    double ess = 0;                                      // categorical: pseudo-count of all leaves together; 0: alpha in each
 };
 
 // rising(n) for all n up to the number of rows: the pseudo-counts of leaves are few, so the tables may be whole.
@@ -50,10 +52,12 @@ void log_scatter(const LeafOptions& o, const double* sums, std::size_t stride, s
 
 // Sums of leaves lie one array per sum: sums[k * stride + leaf]. Rows are indivisible when no split of them or of some
 // of them gains anything, at a leaf's price as set (none is above 0); they are told by their sums and their score.
+// `shared`: the prior of a leaf depends on its part of the parents' configurations, which is set before its score is asked.
 
 // Dirichlet. Sums: the count of every level.
 class CategoricalLeaf {
 public:
+    static constexpr bool shared = false;
     using Number = std::uint32_t;
     CategoricalLeaf(int levels, std::size_t rows, const LeafOptions& o)
         : levels_(levels), of_level_(rising_table(o.alpha, rows)), of_total_(rising_table(o.alpha * levels, rows)) {}
@@ -86,9 +90,51 @@ private:
     double price_ = 0;
 };
 
+// Dirichlet whose pseudo-count is the leaf's part of `ess`: BDeu for a tree. Sums: the count of every level.
+// A smaller part is a sharper prior, so rows of one level gain even from splits that leave a side empty: nothing is
+// indivisible but a single row, which has probability 1 / levels in any leaf.
+class SharedCategoricalLeaf {
+public:
+    static constexpr bool shared = true;
+    using Number = std::uint32_t;
+    SharedCategoricalLeaf(int levels, std::size_t, const LeafOptions& o) : levels_(levels), ess_(o.ess) {}
+    int width() const { return levels_; }
+    void add_row(double value, Number* sums, std::size_t stride) const { ++sums[static_cast<std::size_t>(value) * stride]; }
+    // The part of leaf i is whole * parts[i], or `whole` for every leaf. `parts` is read when scores are asked.
+    void set_parts(double whole, const double* parts = nullptr) {
+        whole_ = whole, parts_ = parts;
+        if (risings_.size() > 1024) risings_.clear();    // some families have hundreds of masses, all together any number
+    }
+    void scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out) {
+        for (std::size_t i = 0; i < leaves; ++i) {
+            Number total = 0;
+            for (int k = 0; k < levels_; ++k) total += sums[k * stride + i];
+            out[i] = total == 0 ? 0 : score(sums + i, stride, total, ess_ * whole_ * (parts_ ? parts_[i] : 1));
+        }
+    }
+    void set_price(double) {}
+    bool indivisible(const Number*, std::size_t, double) const { return false; }
+
+private:
+    struct Risings { RisingLog level, total; };
+    double score(const Number* sums, std::size_t stride, Number total, double mass) {
+        auto at = risings_.find(mass);
+        if (at == risings_.end()) at = risings_.emplace(mass, Risings{RisingLog(mass / levels_), RisingLog(mass)}).first;
+        double sum = 0;
+        for (int k = 0; k < levels_; ++k) sum += at->second.level(sums[k * stride]);
+        return sum - at->second.total(total);
+    }
+
+    int levels_;
+    double ess_, whole_ = 1;
+    const double* parts_ = nullptr;
+    std::unordered_map<double, Risings> risings_;        // by the pseudo-count of a leaf
+};
+
 // Normal with unknown mean and variance. Sums: rows, values, squares.  REQUIRES: values of the order of 1.
 class ContinuousLeaf {
 public:
+    static constexpr bool shared = false;
     using Number = double;
     ContinuousLeaf(int, std::size_t rows, const LeafOptions& o) : o_(o), constant_(rows + 1) {
         for (std::size_t n = 1; n <= rows; ++n) {
@@ -142,6 +188,7 @@ private:
 // A Bayesian histogram: levels in runs, a run's mass spread evenly over it. Sums: the count of every level.
 class OrdinalLeaf {
 public:
+    static constexpr bool shared = false;
     using Number = std::uint32_t;
     OrdinalLeaf(int levels, std::size_t rows, const LeafOptions& o)
         : levels_(levels), total_(rising_table(o.alpha * levels, rows)), kappa_(o.kappa) {

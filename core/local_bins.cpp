@@ -14,14 +14,14 @@ public:
         best_.value = -std::numeric_limits<double>::infinity();
     }
     BinnedBest run() {
-        descend(0, 1);
+        descend(0, 1, 1);
         return best_;
     }
 
 private:
-    void descend(std::size_t level, std::size_t seen) {
+    void descend(std::size_t level, std::size_t seen, double cells) {
         if (level == parents_.size()) {
-            double value = scorer_.partitioned(number_[level], seen);
+            double value = scorer_.partitioned(number_[level], seen, cells);
             if (value > best_.value) best_ = {value, choice_};
             return;
         }
@@ -37,7 +37,7 @@ private:
                 to[row] = static_cast<std::uint32_t>(label);
             }
             choice_[level] = static_cast<int>(c);
-            descend(level + 1, static_cast<std::size_t>(next));
+            descend(level + 1, static_cast<std::size_t>(next), cells * cutting.bins);
         }
     }
 

@@ -10,11 +10,15 @@
 // walked from the finest to the coarsest, so both halves of a cell are known when it is its turn: they are found through any row
 // that they hold. Rows are sorted by one parent after another, and all depths of a parent are runs of one sorted order.
 // Without discrete parents a block is one number, and cells have a faster walk of their own: real_cells.hpp.
+//
+// A shared leaf is told the part of each box: that of its level sets, halved once per depth. It takes no short cut but
+// the one for a single row, whose probability does not depend on the part.
 #include "local_tree.hpp"
 
 #include <bit>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <tuple>
 #include <unordered_map>
@@ -130,7 +134,7 @@ public:
             return pool_[shape_->root];
         }
         all_rows();
-        if (shape_->size == 1) {
+        if (!blocks()) {
             std::vector<TreeColumn> halved;
             for (int i : continuous_) halved.push_back(parents_[i]);
             real_.find(halved, weight_, price_);
@@ -149,10 +153,11 @@ public:
         return tree;
     }
 
-    double partitioned(std::span<const std::uint32_t> leaf_of, std::size_t leaves) override {
+    double partitioned(std::span<const std::uint32_t> leaf_of, std::size_t leaves, double cells) override {
         sums_.assign(leaves * width_, 0);
         for (std::size_t row = 0; row < rows_; ++row) leaf_.add_row(value(row), sums_.data() + leaf_of[row], leaves);
         scratch_.resize(leaves);
+        if constexpr (Leaf::shared) leaf_.set_parts(1 / cells);
         leaf_.scores(sums_.data(), leaves, leaves, scratch_.data());
         double total = 0;
         for (double score : scratch_) total += score;
@@ -171,6 +176,9 @@ private:
         everything_.resize(rows_);
         for (std::size_t row = 0; row < rows_; ++row) everything_[row] = static_cast<std::uint32_t>(row);
     }
+
+    // Are there blocks, or numbers only, which real_cells.hpp finds?
+    bool blocks() const { return Leaf::shared || shape_->size > 1; }
 
     void prepare(std::span<const TreeColumn> parents, double price) {
         parents_.assign(parents.begin(), parents.end());
@@ -199,7 +207,8 @@ private:
             vectors_ *= parents_[continuous_[j]].levels + 1;
         }
         leaf_.set_price(price_);
-        if (!continuous_.empty() && shape_->size > 1 && group_.size() < vectors_)
+        if constexpr (Leaf::shared) find_parts();
+        if (!continuous_.empty() && blocks() && group_.size() < vectors_)
             group_.resize(vectors_, std::vector<std::int32_t>(rows_, -1));
         // Block numbers go on from parent set to parent set: what the last one left behind lies below first_.
         first_ = next_;
@@ -212,6 +221,24 @@ private:
         buffer_.resize(continuous_.size());
         depth_.assign(continuous_.size(), 0);
         holds_.clear();
+    }
+
+    // Of all joint levels of the discrete parents: the part in every box.
+    void find_parts() {
+        parts_.assign(shape_->size, 1);
+        if (shape_->sets.empty()) return;
+        auto part = [](const Sets& sets, std::size_t node) {
+            return static_cast<double>(sets.members[node].size()) / static_cast<double>(sets.single.size());
+        };
+        const Sets& last = *shape_->sets.back();
+        shape_->rows([&](std::size_t base, const std::vector<std::uint32_t>& digit) {
+            double outer = 1;
+            for (std::size_t d = 0; d < digit.size(); ++d) outer *= part(*shape_->sets[d], digit[d]);
+            for (int i = 0; i < last.nodes; ++i) parts_[base + i] = outer * part(last, i);
+        });
+    }
+    static double part_of(const std::vector<int>& depth) {
+        return std::ldexp(1.0, -std::accumulate(depth.begin(), depth.end(), 0));
     }
 
     // Sorts the rows of every group by this parent's finest cell; its runs at every depth are the next parent's groups.
@@ -248,7 +275,7 @@ private:
     // The value of one box of the cell that these rows are, at a depth vector.
     double value_of(std::size_t vector, std::size_t box, const std::vector<std::uint32_t>& rows, int side) {
         if (rows.empty()) return price_;
-        if (shape_->size > 1) return value_at(vector, rows[0], side)[box];
+        if (blocks()) return value_at(vector, rows[0], side)[box];
         return real_.value(vector, rows);
     }
     void sort_by(const std::uint16_t* codes, std::size_t cells, std::uint32_t* rows, std::size_t n) {
@@ -276,11 +303,12 @@ private:
         if (group)
             for (std::uint32_t row : rows) (*group)[row] = next_;
         ++next_;
-        if (rows.size() == 2 && !continuous_.empty()) return make_pair_block(rows[0], rows[1], at);
+        if (!Leaf::shared && rows.size() == 2 && !continuous_.empty()) return make_pair_block(rows[0], rows[1], at);
         sums_.assign(size * width_, Number{0});
         for (std::uint32_t row : rows) leaf_.add_row(value(row), sums_.data() + corner_[row], size);
         add_up(sums_.data(), width_);
         double* values = pool_.data() + at;
+        if constexpr (Leaf::shared) leaf_.set_parts(part_of(depth_), parts_.data());
         leaf_.scores(sums_.data(), size, size, values);
         const bool indivisible = leaf_.indivisible(sums_.data() + shape_->root, size, values[shape_->root]);
         for (std::size_t i = 0; i < size; ++i) values[i] += price_;
@@ -419,7 +447,8 @@ private:
         tree.nodes.emplace_back();
         std::vector<double> own = sums(rows);
         std::vector<Number> typed(own.begin(), own.end());
-        double leaf = 0;
+        double leaf = 0, part = 1;
+        if constexpr (Leaf::shared) leaf_.set_parts(part = part_of(depth) * parts_[box]);
         leaf_.scores(typed.data(), 1, 1, &leaf);
         double best = leaf + price_;
         const double slack = 1e-9 * (1 + std::abs(best));
@@ -457,6 +486,7 @@ private:
         if (parent < 0) {
             tree.nodes[number].leaf = tree.leaves++;
             tree.nodes[number].sums = std::move(own);
+            tree.nodes[number].part = part;
             return number;
         }
         branch(tree, number, parent, split, depth, box, rows);
@@ -515,6 +545,7 @@ private:
     std::vector<std::vector<std::uint32_t>> buffer_;
     std::vector<std::uint32_t> corner_, everything_, starts_, sorted_;
     std::vector<double> pool_, empty_, lone_[2], scratch_;
+    std::vector<double> parts_;                          // shared leaves: of every box
     std::unordered_map<std::uint32_t, std::vector<double>> holds_;
     std::vector<Number> own_, sums_;                     // own_: of every row by itself
     RealCells<Leaf> real_;
@@ -524,6 +555,7 @@ private:
 
 std::unique_ptr<TreeScorer> make_tree_scorer(const TreeColumn& child, std::size_t rows, LeafOptions options) {
     options.mu0 -= child.centre;
+    if (shares(options, child)) return std::make_unique<Search<SharedCategoricalLeaf>>(child, rows, options);
     if (child.kind == VariableKind::categorical) return std::make_unique<Search<CategoricalLeaf>>(child, rows, options);
     if (child.kind == VariableKind::ordinal) return std::make_unique<Search<OrdinalLeaf>>(child, rows, options);
     return std::make_unique<Search<ContinuousLeaf>>(child, rows, options);

@@ -33,6 +33,7 @@ struct TreeNode {
     std::vector<char> goes_left;                         // discrete: per level
     int leaf = -1;
     std::vector<double> sums;                            // of a leaf
+    double part = 1;                                     // of a leaf: its part of the parents' configurations, where it matters
 };
 
 struct Tree {
@@ -54,10 +55,15 @@ public:
     // max over all trees T of leaves(T) * price + log marginal likelihood.
     virtual double best(std::span<const TreeColumn> parents, double price) = 0;
     virtual Tree fit(std::span<const TreeColumn> parents, double price) = 0;
-    // The marginal likelihood when leaf_of[row] (below `leaves`) gives every row its leaf.
-    virtual double partitioned(std::span<const std::uint32_t> leaf_of, std::size_t leaves) = 0;
+    // The marginal likelihood when leaf_of[row] (below `leaves`) gives every row its leaf, of a table of `cells` in all.
+    virtual double partitioned(std::span<const std::uint32_t> leaf_of, std::size_t leaves, double cells) = 0;
     virtual std::vector<double> sums(std::span<const std::uint32_t> rows) = 0;
 };
+
+// Does the prior of this child's leaves depend on their part of the parents' configurations?
+inline bool shares(const LeafOptions& options, const TreeColumn& child) {
+    return options.ess > 0 && child.kind == VariableKind::categorical;
+}
 
 std::unique_ptr<TreeScorer> make_tree_scorer(const TreeColumn& child, std::size_t rows, LeafOptions options);
 

@@ -85,6 +85,7 @@ class TreeSpec:
         nu: float,
         lam: float,
         kappa: float,
+        ess: float,
         structure_prior: bool,
         log_cuttings: float,
         size_prior: Sequence[float],

@@ -202,6 +202,14 @@ _LEAF = (
     Option("lam", 1.0, "prior variance of a continuous child", low=0),
     Option("kappa", 0.25, "odds of a cut between neighbouring levels of an ordinal child", low=0),
 )
+_SHARED = Option(
+    "ess",
+    0.0,
+    "categorical children: this much pseudo-count in all, shared out among the leaves by their part of the parents' "
+    "configurations; 0: alpha per level in every leaf. Children of other kinds do not read it",
+    low=0,
+    open=False,
+)
 _MIXED = ("categorical", "ordinal", "continuous")
 
 _TREES = (
@@ -221,6 +229,7 @@ _TREES = (
                 open=False,
             ),
             Option("structure_prior", True, "whether trees have a prior (a price per leaf, normalised)", kind="truth"),
+            _SHARED,
         ),
         room="tree",
         label="PCART",
@@ -234,6 +243,7 @@ _TREES = (
         (
             *_LEAF,
             Option("max_bins", 7, "the largest number of quantile bins", kind="integer", low=2, high=64, open=False),
+            _SHARED,
         ),
         room="tree",
         label="FT",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from math import exp, fsum, log
@@ -27,6 +27,7 @@ class Hyper:
     nu: float = 1.0
     lam: float = 1.0
     kappa: float = 0.25
+    ess: float = 0.0  # 0: alpha in every leaf of a categorical child
 
 
 PAPER = Hyper()
@@ -95,8 +96,10 @@ def log_sum(terms: Sequence[float]) -> float:
     return top + log(fsum(exp(term - top) for term in terms))
 
 
-def leaf(kind: str, values: Sequence[float], levels: int, hyper: Hyper = PAPER) -> float:
-    """The one table of the three; `levels` of a continuous child is not read."""
+def leaf(kind: str, values: Sequence[float], levels: int, hyper: Hyper = PAPER, part: float = 1.0) -> float:
+    """The one table of the three; `levels` of a continuous child is not read. `part` is the leaf's, for ess."""
+    if kind == "categorical" and hyper.ess > 0:
+        hyper = replace(hyper, alpha=hyper.ess * part / levels)
     if kind == "continuous":
         return continuous(values, hyper)
     return {"categorical": categorical, "ordinal": ordinal}[kind]([int(code) for code in values], levels, hyper)

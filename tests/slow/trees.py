@@ -57,6 +57,10 @@ class Column:
             return self.cell(row) >> (self.s - depth) == place
         return self.values[row] in part
 
+    def share(self, part: Part) -> Fraction:
+        """How much of the parent's levels, or of its range."""
+        return Fraction(1, 2 ** part[0]) if self.kind == CONTINUOUS else Fraction(len(part), self.levels)
+
     def shape(self) -> tuple[str, int]:
         return (self.kind, self.s if self.kind == CONTINUOUS else self.levels)
 
@@ -84,6 +88,11 @@ def splits(parents: Sequence[Column], node: Node) -> Iterator[tuple[Node, Node]]
 
 def rows_in(parents: Sequence[Column], node: Node, n_rows: int) -> list[int]:
     return [row for row in range(n_rows) if all(p.holds(part, row) for p, part in zip(parents, node, strict=True))]
+
+
+def share_of(parents: Sequence[Column], node: Node) -> float:
+    """The node's part of the parents' configurations."""
+    return float(math.prod(parent.share(part) for parent, part in zip(parents, node, strict=True)))
 
 
 # The prior
@@ -153,8 +162,8 @@ def better(first: Best, second: Best) -> Best:
     return max(first, second)
 
 
-def leaf_value(child: Column, rows: Sequence[int], hyper: Hyper) -> float:
-    return leaf(child.kind, [child.values[row] for row in rows], child.levels, hyper)
+def leaf_value(child: Column, rows: Sequence[int], hyper: Hyper, part: float = 1.0) -> float:
+    return leaf(child.kind, [child.values[row] for row in rows], child.levels, hyper, part)
 
 
 def best_tree(child: Column, parents: Sequence[Column], hyper: Hyper = PAPER, structure_prior: bool = True) -> Best:
@@ -162,16 +171,18 @@ def best_tree(child: Column, parents: Sequence[Column], hyper: Hyper = PAPER, st
     penalty = log_gamma(shape_of(parents)) if structure_prior else 0.0
     everyone = (1 << len(child.values)) - 1
     bits: list[dict[Part, int]] = [_rows_per_part(parent) for parent in parents]
-    leaves: dict[int, float] = {}
+    leaves: dict[tuple[int, float], float] = {}
     known: dict[Node, Best] = {}
 
     def value_as_leaf(node: Node) -> float:
         rows = everyone
         for u, part in enumerate(node):
             rows &= bits[u][part]
-        if rows not in leaves:
-            leaves[rows] = leaf_value(child, [row for row in range(len(child.values)) if rows >> row & 1], hyper)
-        return leaves[rows]
+        key = rows, share_of(parents, node) if hyper.ess else 1.0
+        if key not in leaves:
+            inside = [row for row in range(len(child.values)) if rows >> row & 1]
+            leaves[key] = leaf_value(child, inside, hyper, key[1])
+        return leaves[key]
 
     def best(node: Node) -> Best:
         if node not in known:
@@ -204,7 +215,10 @@ def best_tree_by_enumeration(
     penalty = log_gamma(shape_of(parents)) if structure_prior else 0.0
     answer: Best | None = None
     for tree in every_tree(parents):
-        each = [leaf_value(child, rows_in(parents, node, len(child.values)), hyper) for node in tree]
+        each = [
+            leaf_value(child, rows_in(parents, node, len(child.values)), hyper, share_of(parents, node))
+            for node in tree
+        ]
         this = (fsum(each) + penalty * len(tree), len(tree))
         answer = this if answer is None else better(answer, this)
     assert answer is not None
@@ -236,26 +250,31 @@ def bin_of(value: float, cuts: Sequence[Fraction]) -> int:
     return sum(Fraction(value) >= cut for cut in cuts)
 
 
-def ft_table(child: Column, keys: Sequence[Sequence[int]], hyper: Hyper = PAPER) -> float:
-    """One leaf per joint configuration; keys has the configuration of every row."""
+def ft_table(child: Column, keys: Sequence[Sequence[int]], n_cells: int, hyper: Hyper = PAPER) -> float:
+    """One leaf per joint configuration, of n_cells in all; keys has the configuration of every row."""
     cells: dict[tuple[int, ...], list[int]] = {}
     for row, key in enumerate(keys):
         cells.setdefault(tuple(key), []).append(row)
-    return fsum(leaf_value(child, rows, hyper) for rows in cells.values())
+    return fsum(leaf_value(child, rows, hyper, 1 / n_cells) for rows in cells.values())
 
 
 def ft(child: Column, parents: Sequence[Column], hyper: Hyper = PAPER, max_bins: int = 7) -> float:
     """max over the joint numbers of bins; the uniform prior over them is (max_bins - 1)^-(parents that are cut)."""
-    choices: list[list[list[int]]] = []  # per parent, per choice, the code of every row
+    choices: list[list[tuple[list[int], int]]] = []  # per parent, per choice: the code of every row, how many codes
     for parent in parents:
         if parent.kind == CATEGORICAL:
-            choices.append([[int(code) for code in parent.values]])
+            choices.append([([int(code) for code in parent.values], parent.levels)])
         else:
             cuts = [quantile_cuts(parent.values, bins) for bins in range(2, max_bins + 1)]
-            choices.append([[bin_of(value, some) for value in parent.values] for some in cuts])
+            choices.append([([bin_of(value, some) for value in parent.values], len(some) + 1) for some in cuts])
     n_rows = len(child.values)
     best = max(
-        ft_table(child, [[codes[row] for codes in chosen] for row in range(n_rows)], hyper)
+        ft_table(
+            child,
+            [[codes[row] for codes, _ in chosen] for row in range(n_rows)],
+            math.prod(size for _, size in chosen),
+            hyper,
+        )
         for chosen in product(*choices)
     )
     return best - log(max_bins - 1) * sum(parent.kind != CATEGORICAL for parent in parents)
@@ -292,7 +311,7 @@ def dataset(columns: dict[str, Column], standardise: bool = False) -> Any:
     return sp.Dataset.from_frame(cells, kinds=kinds, standardise=standardise)
 
 
-GOLDEN_KINDS = {"cat": CATEGORICAL, "ord": ORDINAL, "real": CONTINUOUS}
+GOLDEN_KINDS = {"cat": CATEGORICAL, "cat_bdeu": CATEGORICAL, "ord": ORDINAL, "real": CONTINUOUS}
 
 
 def from_golden(description: dict[str, Any], values: Sequence[float]) -> Column:
@@ -302,5 +321,5 @@ def from_golden(description: dict[str, Any], values: Sequence[float]) -> Column:
 
 
 def golden_hyper(response: dict[str, Any]) -> Hyper:
-    names = {"alpha": "alpha", "mu": "mu0", "a": "a", "nu": "nu", "lambda": "lam", "kappa": "kappa"}
+    names = {"alpha": "alpha", "mu": "mu0", "a": "a", "nu": "nu", "lambda": "lam", "kappa": "kappa", "ess": "ess"}
     return Hyper(**{ours: response[theirs] for theirs, ours in names.items() if theirs in response})

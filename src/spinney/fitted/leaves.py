@@ -17,8 +17,8 @@ from spinney.fitted.model import Floats
 REACH = 8.0  # scales on either side of the location, where a mean is asked of a Student t that has none
 
 
-def categorical(counts: Floats, alpha: float) -> Floats:
-    """Dirichlet: (N_y + alpha) / (N + r alpha)."""
+def categorical(counts: Floats, alpha: float | Floats) -> Floats:
+    """Dirichlet: (N_y + alpha) / (N + r alpha). An array has one alpha per leaf, in a column."""
     weights = counts + alpha
     shares: Floats = weights / weights.sum(axis=1, keepdims=True)
     return shares

@@ -38,7 +38,7 @@ class Partition(LocalModel):
     NaN); `goes_left`, for a discrete parent: one truth per level (else None); `leaf`, the leaf's number (else -1).
     `sums` has a row per leaf: counts per level, or rows, sum and sum of squares of the standardised child, which is
     (value - shift) / scale. The leaf priors are alpha (categorical), alpha and kappa (ordinal), and mu0, a, nu, lam
-    (continuous)."""
+    (continuous); `alphas`, for a categorical child, has one alpha per leaf where they differ (else None)."""
 
     word: ClassVar[str] = "partition"
 
@@ -62,6 +62,7 @@ class Partition(LocalModel):
     shift: float = 0.0
     scale: float = 1.0
     score: float | None = None
+    alphas: Floats | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -75,6 +76,8 @@ class Partition(LocalModel):
             put(name, np.array(getattr(self, name), dtype=np.int32))
         for name in ("threshold", "sums"):
             put(name, np.array(getattr(self, name), dtype=np.float64))
+        if self.alphas is not None:
+            put("alphas", np.array(self.alphas, dtype=np.float64))
         put("goes_left", tuple(None if side is None else np.array(side, dtype=bool) for side in self.goes_left))
         for name in ("alpha", "mu0", "a", "nu", "lam", "kappa", "shift", "scale"):
             put(name, float(getattr(self, name)))
@@ -178,6 +181,12 @@ class Partition(LocalModel):
         positive = self.sums if levels is not None else self.sums[:, [0, 2]]
         if not np.isfinite(self.sums).all() or (positive < 0).any():
             raise ChoiceError(f"{where} has sums that no rows can have: give finite counts of at least 0")
+        if self.alphas is None:
+            return
+        if self.kind.word != "categorical" or self.alphas.shape != shape[:1]:
+            raise ChoiceError(f"{where} has alphas: give one for each of {shape[0]} leaves of a categorical child")
+        if not (np.isfinite(self.alphas) & (self.alphas > 0)).all():
+            raise ChoiceError(f"{where} has alphas that are no pseudo-counts: give finite numbers above 0")
 
     # --- answers ----------------------------------------------------------------------------------------------------
 
@@ -202,7 +211,7 @@ class Partition(LocalModel):
         """Of a child with levels: one row per leaf. REQUIRES: the child has levels."""
         if isinstance(self.kind, Ordinal):
             return leaves.ordinal(self.sums, self.alpha, self.kappa)
-        return leaves.categorical(self.sums, self.alpha)
+        return leaves.categorical(self.sums, self.alpha if self.alphas is None else self.alphas[:, None])
 
     @cached_property
     def student(self) -> leaves.Student:
@@ -370,7 +379,7 @@ class Partition(LocalModel):
             and np.array_equal(self.threshold, other.threshold, equal_nan=True)
             and all(
                 (mine is None and its is None) or (mine is not None and its is not None and np.array_equal(mine, its))
-                for mine, its in zip(self.goes_left, other.goes_left, strict=True)
+                for mine, its in zip((self.alphas, *self.goes_left), (other.alphas, *other.goes_left), strict=True)
             )
         )
 

@@ -180,6 +180,7 @@ def _plain_partition(model: Partition) -> dict[str, object]:
         "goes_left": [None if side is None else np.flatnonzero(side).tolist() for side in model.goes_left],  # levels
         "sums": model.sums.tolist(),
         "prior": {name: getattr(model, name) for name in _PRIOR},
+        **({} if model.alphas is None else {"alphas": model.alphas.tolist()}),
         "shift": model.shift,
         "scale": model.scale,
     }
@@ -217,6 +218,7 @@ def _partition(node: dict[str, Any], kinds: dict[str, Kind]) -> Partition:
         shift=node["shift"],
         scale=node["scale"],
         score=node["score"],
+        alphas=None if node.get("alphas") is None else np.array(node["alphas"], dtype=np.float64),
         **{name: node["prior"][name] for name in _PRIOR},
     )
 

@@ -78,6 +78,7 @@ class Trees:
             structure_prior=structure,
             log_cuttings=-math.log(bins),
             size_prior=list(prior.by_size),
+            ess=choice["ess"],
             **self._leaf,
         )
 
@@ -181,6 +182,8 @@ class Trees:
     def _partition(self, child: str, parents: tuple[str, ...], nodes: list[_Node], score: float) -> Partition:
         column = self._columns[self._index[child]]
         width = 3 if column.kind == "continuous" else column.levels
+        parts = np.array([n.part for n in sorted(nodes, key=lambda n: n.leaf) if n.leaf >= 0])
+        shared = self.choice["ess"] > 0 and column.kind == "categorical"
         made = Partition(
             child,
             parents,
@@ -196,6 +199,7 @@ class Trees:
             shift=column.shift,
             scale=column.scale,
             score=score,
+            alphas=self.choice["ess"] * parts / width if shared else None,
             **self._leaf,
         )
         # The sums are those of the rows that the finished tree sends to each leaf.
@@ -263,12 +267,13 @@ class _Node:
     threshold: float = math.nan
     goes_left: NDArray[np.bool_] | None = None
     leaf: int = -1
+    part: float = 1.0  # of a leaf, of the parents' configurations
 
 
 def _tree_node(node: tuple[Any, ...], thresholds: Sequence[Any]) -> _Node:
-    feature, left, right, cut, goes_left, leaf, _ = node
+    feature, left, right, cut, goes_left, leaf, _, part = node
     if feature < 0:
-        return _Node(leaf=leaf)
+        return _Node(leaf=leaf, part=part)
     if thresholds[feature] is not None:
         return _Node(feature, left, right, threshold=thresholds[feature](cut))
     return _Node(feature, left, right, goes_left=np.array(goes_left, np.bool_))
@@ -310,6 +315,8 @@ def _table_nodes(parents: Sequence[Column], choice: Sequence[int]) -> list[_Node
         return here
 
     grow(0)
+    for node in nodes:
+        node.part = 1 / leaves
     return nodes
 
 
