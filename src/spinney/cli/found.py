@@ -51,12 +51,15 @@ def proof(found: Found, over: str) -> list[str]:
 def why_auto(method: str) -> str:
     if method.startswith("tabu"):
         return ", taken by auto: there are too many parent sets or rows to score them all in about a minute"
-    return ", taken by auto: the parent sets are few enough to search for the best network and prove it"
+    return ", taken by auto: the parent sets are few enough to look for a proof"
 
 
 def stopped(found: Found) -> list[str]:
     """A note for whoever should know that more time might have found more."""
-    return [f"the search ended early ({found.stopped}); this is the best network so far"] if found.stopped else []
+    if not found.stopped:
+        return []
+    more = "; --search exact goes on to the proof" if found.stopped == "node limit" else ""
+    return [f"the search ended early ({found.stopped}); this is the best network so far{more}"]
 
 
 def others(found: Found) -> list[str]:
