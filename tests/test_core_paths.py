@@ -149,7 +149,7 @@ def test_candidates_may_come_from_an_iterator_but_not_as_text():
     [
         ({"a": [(["z"], 1.0)]}, "'z'"),
         ({"a": [(["a"], 1.0)]}, "'a'"),
-        ({"a": [([], math.nan)]}, "finite"),
+        ({"a": [([], math.nan)]}, "between -1e15"),
         ({"a": []}, "no parent set"),
         ({}, "no variable"),
     ],
