@@ -228,6 +228,39 @@ def test_solve_by_climbing_says_how_far_it_can_be(said: Any) -> None:
     assert "above the bound" in text and "hc(" in text
 
 
+def test_solve_goes_on_from_a_saved_network_and_names_the_next_best(said: Any) -> None:
+    said("families", "table.csv", "-o", "sets.jkl")
+    said("learn", "table.csv", "-o", "net.json")
+    best = strict(said("solve", "sets.jkl", "--json"))
+    again = strict(said("solve", "sets.jkl", "--method", "ilp", "--start", "net.json", "--k", "3", "--json"))
+    assert again["score"] == best["score"] and again["optimal"]
+    scores = [other["score"] for other in again["alternatives"]]
+    assert len(scores) == 2 and best["score"] >= scores[0] >= scores[1]
+    text = said("solve", "sets.jkl", "--k", "3")
+    assert "next    2. score" in text and "next    3. score" in text
+
+
+def test_a_killed_solve_leaves_the_scored_sets_as_they_were(folder: Path, said: Any) -> None:
+    said("families", "table.csv", "-o", "sets.jkl")
+    before = (folder / "sets.jkl").read_bytes()
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from spinney.cli import main; sys.exit(main())",
+        "solve",
+        "sets.jkl",
+        "-o",
+        "graph.json",
+        "--k",
+        "100000",
+    ]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        time.sleep(1.5)
+        process.kill()
+    assert (folder / "sets.jkl").read_bytes() == before
+    assert not (folder / "graph.json").exists() or json.loads((folder / "graph.json").read_text())
+
+
 # predict, sample, compare, convert, list
 
 
