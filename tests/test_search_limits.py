@@ -130,3 +130,15 @@ def test_a_long_chain_as_a_start_is_no_work() -> None:
     start = {name: (names[i + 1],) for i, name in enumerate(names[:-1])}
     found = sp.search(sp.ParentSets.from_lists(lists), method="ilp", start=start, time_limit=20)
     assert found.optimal and found.score == pytest.approx(-0.5 * 1999 - 1)
+
+
+def test_constraints_in_another_shape_are_refused_everywhere() -> None:
+    data, wrong = table(3, 20), {"required": [("x00", "x01")]}
+    sets = sp.score_parent_sets(data)
+    for call in (
+        lambda: sp.learn(data, constraints=wrong),
+        lambda: sp.score_parent_sets(data, constraints=wrong),
+        lambda: sp.search(sets, constraints=wrong),
+    ):
+        with pytest.raises(SpinneyError, match=r"sp\.Constraints"):
+            call()

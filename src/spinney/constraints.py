@@ -201,6 +201,18 @@ class Allowed:
         )
 
 
+def allowed_by(
+    constraints: Constraints | None,
+    names: Iterable[str],
+    max_parents: int | None = None,
+    candidates: Mapping[str, Iterable[str]] | None = None,
+) -> Allowed:
+    """As Constraints.allowed; None is no constraints."""
+    if constraints is not None and not isinstance(constraints, Constraints):
+        raise ChoiceError("constraints is a sp.Constraints(required=, forbidden=, tiers=, max_parents=)")
+    return (constraints or Constraints()).allowed(names, max_parents, candidates)
+
+
 def listed_candidates(given: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ...]] | None:
     """The candidates as lists that can be read more than once."""
     if given is None:

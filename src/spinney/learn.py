@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spinney.catalog import SEARCHES, Choice, Search, choose_prior, choose_score, choose_search, made
-from spinney.constraints import Constraints, listed_candidates
+from spinney.constraints import Constraints, allowed_by, listed_candidates
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, LimitError
 from spinney.graph import DAG
@@ -147,7 +147,7 @@ def _find(
     need_dataset(data)
     check_limits(time_limit, seed)
     began = time.perf_counter()
-    allowed = (constraints or Constraints()).allowed(data.names, max_parents, candidates)
+    allowed = allowed_by(constraints, data.names, max_parents, candidates)
     room, sets = source(data, score, prior), None
     method = choose_search(search)
     left_open = method.name == "auto"

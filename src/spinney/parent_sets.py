@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.catalog import Choice
-from spinney.constraints import Allowed, Constraints, listed_candidates
+from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, LimitError
 from spinney.machine import check_limits, threads_for
@@ -212,7 +212,7 @@ def score_parent_sets(
     need_dataset(data)
     check_limits(time_limit)
     candidates = listed_candidates(candidates)
-    allowed = (constraints or Constraints()).allowed(data.names, max_parents, candidates)
+    allowed = allowed_by(constraints, data.names, max_parents, candidates)
     room = source(data, score, prior)
     with reporting(progress, "scoring parent sets") as report:
         found: dict[str, Any] = room.parent_sets(

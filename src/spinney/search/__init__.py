@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from spinney.catalog import Choice, Search, choose_search
-from spinney.constraints import Allowed, Constraints
+from spinney.constraints import Allowed, Constraints, allowed_by
 from spinney.errors import ChoiceError
 from spinney.graph import DAG
 from spinney.machine import check_limits, threads_for
@@ -40,9 +40,7 @@ def search(
             f"search takes scored parent sets, not a {type(sets).__name__}; make them with sp.score_parent_sets(data)"
         )
     check_limits(time_limit, seed)
-    if constraints is not None and not isinstance(constraints, Constraints):
-        raise ChoiceError("constraints is a sp.Constraints(required=, forbidden=, tiers=, max_parents=)")
-    allowed = (constraints or Constraints()).allowed(sets.names)
+    allowed = allowed_by(constraints, sets.names)
     choice = choose_search(method)
     if choice.name == "auto":
         choice = automatic.pick(allowed, None, options)
