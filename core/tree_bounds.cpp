@@ -140,4 +140,35 @@ bool TreeBounds::split_prefix(std::span<const int> prefix, std::size_t most) {
     return true;
 }
 
+namespace {
+
+class BoundedTrees final : public FamilyWorker {
+public:
+    BoundedTrees(const TreeData& data, const TreeSpec& spec, int child)
+        : data_(data), spec_(spec), child_(child), families_(data, spec, child) {}
+    double score(std::span<const int> parents) override { return families_.score(parents); }
+    bool closed(std::span<const int> parents, std::size_t required, double known, double& likelihood) override {
+        if (!bounds_) bounds_ = std::make_unique<TreeBounds>(data_, spec_, child_, families_);
+        return bounds_->closed(parents, required, known, likelihood);
+    }
+
+private:
+    const TreeData& data_;
+    const TreeSpec& spec_;
+    int child_;
+    TreeFamilies families_;
+    std::unique_ptr<TreeBounds> bounds_;                 // made when first asked: few families are scored for their own sake
+};
+
+}  // namespace
+
+FamilyScores tree_scores(const TreeData& data, const TreeSpec& spec) {
+    return {data.rows, [&](int child) -> std::unique_ptr<FamilyWorker> {
+                const TreeColumn& column = data.columns[child];
+                if (!spec.binned && column.kind != VariableKind::continuous && !shares(spec.leaf, column))
+                    return std::make_unique<BoundedTrees>(data, spec, child);
+                return std::make_unique<TreeFamilies>(data, spec, child);
+            }};
+}
+
 }  // namespace spinney

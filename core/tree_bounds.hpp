@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "family_sets.hpp"
+#include "tree_families.hpp"
 
 namespace spinney {
 
@@ -40,5 +40,8 @@ private:
     std::vector<std::uint32_t> own_, counts_;            // own_: configuration of the prefix and level of the child
     std::vector<std::int64_t> label_;
 };
+
+// The workers of pcart and ft, with bounds where there are some.
+FamilyScores tree_scores(const TreeData& data, const TreeSpec& spec);
 
 }  // namespace spinney

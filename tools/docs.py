@@ -27,8 +27,8 @@ on the command line `--score 'bdeu(ess=10)'`. All scores are natural logs, large
 sum over its families, the log of the [prior](searches.md#priors) on parent sets included.
 
 *Score equivalent*: equal on networks of one Markov equivalence class. *Bayesian*: the exponential of a family's score
-is the probability of the child's column given those of the parents, and the fitted tables are posterior means; for the
-others they are relative frequencies. A tick under a kind says that the score is defined for columns of that kind.
+is the probability of the child's column given those of the parents (of a tree or a graph: given the one that was found),
+and the fitted tables are posterior means; for the others they are relative frequencies. A tick under a kind says that the score is defined for columns of that kind.
 """
 
 SEARCHES_TEXT = """\
@@ -81,7 +81,8 @@ def searches() -> str:
     rows = [("search", "proves", "works on")]
     for s in SEARCHES.values():
         if s.name != "auto":
-            rows.append((f"`{s.name}`", _tick(s.exact), "parent sets" if s.needs_sets else "parent sets, or the data"))
+            works_on = "parent sets" if s.needs_sets else "the data" if s.needs_data else "parent sets, or the data"
+            rows.append((f"`{s.name}`", _tick(s.exact), works_on))
     return "\n".join(
         [
             HEAD.format("src/spinney/catalog.py"),

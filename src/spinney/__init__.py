@@ -9,7 +9,7 @@ from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError, FileFormatError, LimitError, SpinneyError
 from spinney.graph import CPDAG, DAG
 from spinney.kinds import Categorical, Continuous, Ordinal
-from spinney.learn import Result, find, fit, learn, local_score, local_scores, score
+from spinney.learn import Result, find, fit, fit_structure, learn, local_score, local_scores, score
 from spinney.network import Network
 from spinney.parent_sets import ParentSets, score_parent_sets
 from spinney.plan import Plan
@@ -30,6 +30,7 @@ QNML = catalog.maker(catalog.SCORES["qnml"])
 MIT = catalog.maker(catalog.SCORES["mit"])
 PCART = catalog.maker(catalog.SCORES["pcart"])
 FT = catalog.maker(catalog.SCORES["ft"])
+Graph = catalog.maker(catalog.SCORES["graph"])
 
 __all__ = [
     "AIC",
@@ -57,6 +58,7 @@ __all__ = [
     "Dataset",
     "FileFormatError",
     "Found",
+    "Graph",
     "LimitError",
     "Network",
     "Ordinal",
@@ -68,6 +70,7 @@ __all__ = [
     "compare",
     "find",
     "fit",
+    "fit_structure",
     "learn",
     "local_score",
     "local_scores",

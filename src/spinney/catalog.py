@@ -11,7 +11,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spinney.errors import ChoiceError
@@ -24,13 +24,18 @@ class Option:
     name: str
     default: Any
     help: str
-    kind: str = "number"  # number, integer, truth, network
+    kind: str = "number"  # number, integer, truth, network, word
     low: float = -math.inf
     high: float = math.inf
     open: bool = True
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what it may be: and the options that belong to it
 
     def checked(self, value: Any, where: str) -> Any:
         if self.kind == "network":
+            return value
+        if self.kind == "word":
+            if value not in self.words:
+                raise ChoiceError(f"{where}: option {self.name} must be one of {', '.join(self.words)}, not {value!r}")
             return value
         if self.kind == "truth":
             if str(value).lower() not in ("true", "false"):
@@ -82,6 +87,7 @@ class Search(Entry):
 
     room: str = ""
     needs_sets: bool = False  # reads scored parent sets; else it may ask for scores as it goes
+    needs_data: bool = False  # cannot do with scored parent sets
     exact: bool = False
 
 
@@ -194,12 +200,15 @@ _SCORES = (
     ),
 )
 
-_LEAF = (
-    Option("alpha", 0.5, "pseudo-count of every level of a categorical or ordinal child", low=0),
+_NORMAL = (
     Option("mu0", 0.0, "prior mean of a continuous child (of its standardised values)"),
     Option("a", 1.0, "rows that the prior mean counts for", low=0),
     Option("nu", 1.0, "rows that the prior variance counts for", low=0),
     Option("lam", 1.0, "prior variance of a continuous child", low=0),
+)
+_LEAF = (
+    Option("alpha", 0.5, "pseudo-count of every level of a categorical or ordinal child", low=0),
+    *_NORMAL,
     Option("kappa", 0.25, "odds of a cut between neighbouring levels of an ordinal child", low=0),
 )
 _SHARED = Option(
@@ -247,6 +256,45 @@ _TREES = (
         ),
         room="tree",
         label="FT",
+        kinds=_MIXED,
+        bayesian=True,
+    ),
+)
+
+_OPERATORS = ("C", "B", "CB", "CM", "BM", "CBM")
+_GRAPHS = (
+    Score(
+        "graph",
+        "a decision graph over the parents (a tree whose leaves can be merged), grown greedily; any mix of kinds",
+        "Chickering, Heckerman and Meek (1997)",
+        (
+            Option(
+                "operators",
+                "CBM",
+                "how it grows: complete splits (C), binary splits (B), merges (M)",
+                kind="word",
+                words={word: () for word in _OPERATORS},
+            ),
+            Option(
+                "prior",
+                "uniform",
+                "pseudo-counts of a leaf of a discrete child: 1 per level (uniform); its part of the parents' "
+                "configurations, of ess in all (upn); what a prior network says, of ess in all (pn). upn(10) and "
+                "pn(prior.bif, 10) name the options with it",
+                kind="word",
+                words={"uniform": (), "upn": ("ess",), "pn": ("network", "ess")},
+            ),
+            _ESS,
+            Option("network", None, "of pn: a discrete Network, or a file that holds one", kind="network"),
+            Option("kappa", 1.0, "factor per free parameter; below 1 graphs are smaller", low=0, high=1.0 + 1e-12),
+            Option(
+                "bins", 8, "cells of a continuous parent, cut at quantiles", kind="integer", low=2, high=64, open=False
+            ),
+            Option("optimal", False, "the best of all partitions of the parents' configurations, if few", kind="truth"),
+            *_NORMAL,
+        ),
+        room="graph",
+        label="Graph",
         kinds=_MIXED,
         bayesian=True,
     ),
@@ -374,11 +422,22 @@ _SEARCHES = (
         room="order",
         needs_sets=True,
     ),
+    Search(
+        "local-global",
+        "one greedy search over the decision graphs of all nodes; an arc comes with its first split and goes when a "
+        "merge leaves its parent without effect. With score graph",
+        "Chickering, Heckerman and Meek (1997)",
+        room="local_global",
+        needs_data=True,
+    ),
 )
 
-SCORES: dict[str, Score] = {row.name: row for row in (*_SCORES, *_TREES)}
+SCORES: dict[str, Score] = {row.name: row for row in (*_SCORES, *_TREES, *_GRAPHS)}
 PRIORS: dict[str, Entry] = {row.name: row for row in _PRIORS}
 SEARCHES: dict[str, Search] = {row.name: row for row in _SEARCHES}
+
+
+_COMMA = re.compile(r",(?![^()]*\))")  # between options, not within the brackets of one
 
 
 def choose_score(given: str | Choice) -> Choice:
@@ -413,9 +472,9 @@ def _choose(given: str | Choice, table: Mapping[str, Entry], what: str) -> Choic
 
 def _options_in(text: str, entry: Entry, given: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for position, part in enumerate(p.strip() for p in text.split(",") if p.strip()):
+    for position, part in enumerate(p.strip() for p in _COMMA.split(text) if p.strip()):
         name, equals, value = part.partition("=")
-        if not equals:  # by position, as in bdeu(10)
+        if not equals or "(" in name:  # by position, as in bdeu(10)
             if position >= len(entry.options):
                 raise ChoiceError(f"{given!r} has more values than {entry.name} has options{_known(entry)}")
             name, value = entry.options[position].name, part
@@ -429,10 +488,31 @@ def _options_in(text: str, entry: Entry, given: str) -> dict[str, Any]:
 def made(entry: Entry, values: Mapping[str, Any]) -> Choice:
     """A Choice of this entry with these options; the others take their defaults."""
     known = {option.name: option for option in entry.options}
+    values = _unfolded(entry, values)
     for name in values:
         if name not in known:
             raise ChoiceError(f"{entry.name} has no option {name!r}{_known(entry)}")
     return Choice(entry, {n: o.checked(values.get(n, o.default), entry.name) for n, o in known.items()})
+
+
+def _unfolded(entry: Entry, values: Mapping[str, Any]) -> dict[str, Any]:
+    """prior=upn(10) is prior=upn, ess=10: a word may bring the options that belong to it."""
+    plain = dict(values)
+    for option in entry.options:
+        given = values.get(option.name)
+        match = re.fullmatch(r"([\w-]+)\s*\((.*)\)", given, re.DOTALL) if isinstance(given, str) else None
+        if not option.words or match is None or match.group(1) not in option.words:
+            continue
+        own = option.words[match.group(1)]
+        brought = replace(entry, options=tuple(o for name in own for o in entry.options if o.name == name))
+        plain[option.name] = match.group(1)
+        for name, value in _options_in(match.group(2), brought, f"{entry.name}: {given}").items():
+            if name not in own:
+                raise ChoiceError(f"{entry.name}: {given!r} has no option {name!r}{_known(brought)}")
+            if name in values:
+                raise ChoiceError(f"{entry.name} got option {name!r} twice; set it once")
+            plain[name] = value
+    return plain
 
 
 def maker(entry: Score) -> Callable[..., Choice]:

@@ -15,6 +15,7 @@ from spinney.catalog import SEARCHES, Choice, Search, choose_prior, choose_score
 from spinney.constraints import Constraints, allowed_by, listed_candidates
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, LimitError
+from spinney.fitted.model import LocalModel
 from spinney.graph import DAG
 from spinney.machine import check_limits, threads_for
 from spinney.network import Network
@@ -82,7 +83,10 @@ def learn(
         seed,
         __version__,
     )
-    network = _fitted(data, graph.found.parents, score, prior, plan.as_dict())
+    if graph.found.models is None:
+        network = _fitted(data, graph.found.parents, score, prior, plan.as_dict())
+    else:
+        network = _network(data, graph.found.models, graph.found.score, plan.as_dict())
     seconds = {"score": graph.scoring, "search": graph.found.seconds, "fit": time.perf_counter() - began}
     return Result(network, graph.found, plan, seconds, graph.sets)
 
@@ -228,6 +232,9 @@ def fit(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: st
     return _fitted(data, _graph(data, parents), score, prior, plan)
 
 
+fit_structure = fit  # with local structure: the best tree or graph in every node of a given DAG
+
+
 def _fitted(
     data: Dataset,
     parents: Mapping[str, tuple[str, ...]],
@@ -239,13 +246,12 @@ def _fitted(
     families = [(child, tuple(sorted(parents[child]))) for child in data.names]
     values = room.local_scores(families)
     models = {child: room.fit(child, own, float(value)) for (child, own), value in zip(families, values, strict=True)}
-    return Network(
-        dict(data.kinds),
-        models,
-        plan=plan,
-        score=math.fsum(values),
-        data={"fingerprint": data.fingerprint, "rows": data.n_rows},
-    )
+    return _network(data, models, math.fsum(values), plan)
+
+
+def _network(data: Dataset, models: Mapping[str, LocalModel], score: float, plan: dict[str, Any]) -> Network:
+    facts = {"fingerprint": data.fingerprint, "rows": data.n_rows}
+    return Network(dict(data.kinds), models, plan=plan, score=score, data=facts)
 
 
 def _graph(data: Dataset, parents: Any) -> dict[str, tuple[str, ...]]:

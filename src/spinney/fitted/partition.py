@@ -38,7 +38,8 @@ class Partition(LocalModel):
     NaN); `goes_left`, for a discrete parent: one truth per level (else None); `leaf`, the leaf's number (else -1).
     `sums` has a row per leaf: counts per level, or rows, sum and sum of squares of the standardised child, which is
     (value - shift) / scale. The leaf priors are alpha (categorical), alpha and kappa (ordinal), and mu0, a, nu, lam
-    (continuous); `alphas`, for a categorical child, has one alpha per leaf where they differ (else None)."""
+    (continuous). `alphas` (else None) are pseudo-counts of the leaves' own, one per leaf or one per leaf and level; with
+    them the levels of an ordinal child, too, are taken one by one."""
 
     word: ClassVar[str] = "partition"
 
@@ -183,8 +184,10 @@ class Partition(LocalModel):
             raise ChoiceError(f"{where} has sums that no rows can have: give finite counts of at least 0")
         if self.alphas is None:
             return
-        if self.kind.word != "categorical" or self.alphas.shape != shape[:1]:
-            raise ChoiceError(f"{where} has alphas: give one for each of {shape[0]} leaves of a categorical child")
+        if levels is None or self.alphas.shape not in (shape[:1], shape):
+            raise ChoiceError(
+                f"{where} has alphas: give one for each of {shape[0]} leaves, or for each leaf and level, of a discrete child"
+            )
         if not (np.isfinite(self.alphas) & (self.alphas > 0)).all():
             raise ChoiceError(f"{where} has alphas that are no pseudo-counts: give finite numbers above 0")
 
@@ -209,9 +212,11 @@ class Partition(LocalModel):
     @cached_property
     def probabilities(self) -> Floats:
         """Of a child with levels: one row per leaf. REQUIRES: the child has levels."""
+        if self.alphas is not None:
+            return leaves.categorical(self.sums, self.alphas.reshape(len(self.sums), -1))
         if isinstance(self.kind, Ordinal):
             return leaves.ordinal(self.sums, self.alpha, self.kappa)
-        return leaves.categorical(self.sums, self.alpha if self.alphas is None else self.alphas[:, None])
+        return leaves.categorical(self.sums, self.alpha)
 
     @cached_property
     def student(self) -> leaves.Student:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spinney.scores.tabular import Tabular
 
 MOST_CONFIGURATIONS = 10**290  # as in core/table_score.cpp
-_ROOMS = {"tabular": "Tabular", "tree": "Trees"}  # module of this package -> its class
+_ROOMS = {"tabular": "Tabular", "tree": "Trees", "graph": "Graphs"}  # module of this package -> its class
 
 
 def source(data: Dataset, score: str | Choice, prior: str | Choice = "uniform") -> Tabular:

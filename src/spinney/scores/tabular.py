@@ -48,7 +48,7 @@ class Tabular:
         self._levels = [len(data.levels(name)) for name in self.names]
         assert isinstance(choice.entry, Score)
         self._name = choice.entry.same_as or choice.name
-        self._network = _prior_network(choice["network"], data) if self._name == "bde" else None
+        self._network = prior_network(choice["network"], data, "bde") if self._name == "bde" else None
         self._spec = self._make_spec(prior)
 
     def _make_spec(self, prior: Prior) -> Any:
@@ -101,7 +101,7 @@ class Tabular:
         report: Report | None,
         time_limit: float | None,
     ) -> dict[str, Any]:
-        _check_memory(allowed, prune)
+        check_sets_memory(allowed, prune)
         with self._limits():
             return _core.score_parent_sets(
                 self._columns,
@@ -167,7 +167,7 @@ class Tabular:
         return 0.0
 
 
-def _check_memory(allowed: Allowed, prune: bool) -> None:
+def check_sets_memory(allowed: Allowed, prune: bool) -> None:
     families = allowed.families()
     need = families * (_BYTES_PER_FAMILY if prune else _BYTES_PER_FAMILY + _BYTES_PER_SET)
     if need < _LITTLE:
@@ -180,12 +180,12 @@ def _check_memory(allowed: Allowed, prune: bool) -> None:
         )
 
 
-def _prior_network(given: Any, data: Dataset) -> Network:
+def prior_network(given: Any, data: Dataset, score: str) -> Network:
     from spinney.network import Network
 
     if given is None:
         raise ChoiceError(
-            "score bde needs a prior network: bde(network=prior.bif, ess=1), or use bdeu for the uniform one"
+            f"score {score} needs a prior network: add network=prior.bif, or choose the uniform one (bdeu, upn)"
         )
     network = given if isinstance(given, Network) else Network.read(given)
     if set(network.names) != set(data.names):
@@ -193,7 +193,7 @@ def _prior_network(given: Any, data: Dataset) -> Network:
         raise ChoiceError(
             f"the prior network and the table differ in column {different[0]!r}; they must have the same columns"
         )
-    prior_tables = network.tables("score bde")
+    prior_tables = network.tables(f"score {score}")
     for name in data.names:
         if network.levels(name) != data.levels(name):
             raise ChoiceError(
@@ -202,6 +202,6 @@ def _prior_network(given: Any, data: Dataset) -> Network:
             )
         if not (prior_tables[name].expanded() > 0).all():
             raise ChoiceError(
-                f"the prior network gives probability 0 to a level of {name!r}; bde needs positive ones, smooth it"
+                f"the prior network gives probability 0 to a level of {name!r}; score {score} needs positive ones, smooth it"
             )
     return network

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,7 @@ from spinney.kinds import Continuous
 from spinney.machine import available_memory
 from spinney.priors import Prior
 from spinney.progress import Report
-
-Codes = NDArray[np.uint16]
-Floats = NDArray[np.float64]
+from spinney.scores.columns import Codes, Floats, leaf_counts, leaf_moments, quantile_cuts, shift_and_scale
 
 _MOST_LEVELS = 14  # of a categorical parent: 2^14 level sets, 2.4 million ways to split them
 _MOST_CONTINUOUS = 6  # as in core/local_tree.cpp
@@ -96,7 +94,7 @@ class Trees:
     def _continuous(self, name: str, kind: Continuous) -> Column:
         values = self.data.values(name)
         halvings = 0 if self._binned else self.choice["max_splits"]
-        shift, scale = _standard(values) if self.data.standardise else (0.0, 1.0)
+        shift, scale = shift_and_scale(values) if self.data.standardise else (0.0, 1.0)
         standard = (values - shift) / scale
         centre = float(standard.mean()) if len(values) else 0.0
         cuts, cuttings = self._cuttings(values)
@@ -109,7 +107,7 @@ class Trees:
             return (), ()
         found: dict[bytes, Floats] = {}
         for bins in range(2, self.choice["max_bins"] + 1):
-            cuts = _quantile_cuts(np.sort(values), bins)
+            cuts = quantile_cuts(np.sort(values), bins)
             found.setdefault(cuts.tobytes(), cuts)
         cuttings = tuple(
             (len(c) + 1, np.searchsorted(c, values, side="right").astype(np.uint16)) for c in found.values()
@@ -203,7 +201,10 @@ class Trees:
             **self._leaf,
         )
         # The sums are those of the rows that the finished tree sends to each leaf.
-        return replace(made, sums=_sums(column, made.leaf_of(self.data), made.sums.shape))
+        leaf = made.leaf_of(self.data)
+        if column.values is None:
+            return made.with_sums(leaf_counts(column.codes, leaf, made.sums.shape))
+        return made.with_sums(leaf_moments(column.values + column.centre, leaf, len(made.sums)))
 
     def _check_levels(self, name: str) -> None:
         column = self._columns[self._index[name]]
@@ -320,26 +321,6 @@ def _table_nodes(parents: Sequence[Column], choice: Sequence[int]) -> list[_Node
     return nodes
 
 
-def _sums(column: Column, leaf: NDArray[Any], shape: tuple[int, ...]) -> Floats:
-    leaves = shape[0]
-    if column.values is None:
-        counted = np.bincount(leaf * column.levels + column.codes, minlength=leaves * column.levels)
-        return counted.reshape(shape).astype(np.float64)
-    standard = column.values + column.centre
-    return np.stack(
-        [np.bincount(leaf, w, minlength=leaves) for w in (np.ones_like(standard), standard, standard**2)], axis=1
-    )
-
-
-def _standard(values: Floats) -> tuple[float, float]:
-    """Mean and population standard deviation; a constant column keeps its scale."""
-    if len(values) == 0 or values.min() == values.max():
-        return (float(values[0]) if len(values) else 0.0), 1.0
-    shift = float(values.mean())
-    scale = float(np.sqrt(np.mean((values - shift) ** 2)))
-    return shift, scale if scale > 0 and math.isfinite(scale) else 1.0
-
-
 def _cells(values: Floats, kind: Continuous, halvings: int) -> Codes:
     lo, hi = kind.lo, kind.hi
     if lo is None or hi is None or hi <= lo:
@@ -359,13 +340,3 @@ def _first_of_cell(lo: float, hi: float, cells: int, cut: int) -> float:
     while math.floor((guess - lo) / (hi - lo) * cells) < cut:
         guess = math.nextafter(guess, math.inf)
     return guess
-
-
-def _quantile_cuts(ordered: Floats, bins: int) -> Floats:
-    """Cuts at position N i/bins - 0.5 of the sorted values, linear in between."""
-    if len(ordered) == 0:
-        return np.empty(0)
-    position = np.clip(len(ordered) * np.arange(1, bins) / bins - 0.5, 0, len(ordered) - 1)
-    low = np.floor(position).astype(np.int64)
-    high = np.minimum(low + 1, len(ordered) - 1)
-    return np.unique(ordered[low] + (ordered[high] - ordered[low]) * (position - low))

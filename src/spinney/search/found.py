@@ -18,6 +18,7 @@ from spinney.parent_sets import ParentSets
 from spinney.progress import Progress
 
 if TYPE_CHECKING:
+    from spinney.fitted.model import LocalModel
     from spinney.scores.tabular import Tabular
 
 ROUNDING = 1e-15  # sums of the same numbers in another order differ by about this share of their sizes
@@ -80,6 +81,7 @@ class Found:
     stopped: str = ""  # why it ended before its time: "time limit", "interrupted", "gap reached", "node limit"
     counts: tuple[tuple[str, float, int], ...] = ()  # (stage, seconds, sets left), where a search has stages
     alternatives: tuple[Alternative, ...] = ()  # the next best networks, best first, where k asked for them
+    models: Mapping[str, LocalModel] | None = None  # the local models, where the search makes them on its way
 
     @property
     def optimal(self) -> bool:

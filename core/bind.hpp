@@ -1,0 +1,220 @@
+// What all bindings share: arrays in and out, checks, and the watch over a running job.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <future>
+#include <stdexcept>
+
+#include "parent_sets.hpp"
+#include "prior_network.hpp"
+#include "search_greedy.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace spinney {
+
+void bind_parts(nb::module_& m);
+void bind_trees(nb::module_& m);
+void bind_graphs(nb::module_& m);
+
+using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using Ints = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
+using DoublesIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using IntsIn = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using BoolsIn = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ColumnIn = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Lists = std::vector<std::vector<int>>;
+using SetsOut = std::vector<std::tuple<Doubles, Ints, Ints>>;
+using SetsIn = std::vector<std::tuple<DoublesIn, IntsIn, IntsIn>>;
+
+template <class Array, class T>
+Array to_numpy(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Array(kept->data(), {kept->size()}, owner);
+}
+
+template <class Array, class T>
+Array copied(std::vector<T> values) {
+    return to_numpy<Array>(std::move(values));
+}
+
+template <class Array, class T>
+Array to_numpy(std::unique_ptr<T[]>&& values, std::size_t size) {
+    T* kept = values.release();
+    nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Array(kept, {size}, owner);
+}
+
+// The only copy of the sentence for a broken promise between our Python and our core.
+inline void must(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(std::string("spinney's core was called wrongly: ") + what);
+}
+
+inline void check_lists(const Lists& lists, int variables) {
+    must(static_cast<int>(lists.size()) == variables, "one list per variable");
+    for (std::size_t v = 0; v < lists.size(); ++v)
+        for (std::size_t i = 0; i < lists[v].size(); ++i) {
+            must(lists[v][i] >= 0 && lists[v][i] < variables && lists[v][i] != static_cast<int>(v), "variables in range");
+            must(i == 0 || lists[v][i - 1] < lists[v][i], "sorted lists");
+        }
+}
+
+inline void check_family(const std::vector<int>& parents, int child, int variables) {
+    must(child >= 0 && child < variables, "children in range");
+    for (std::size_t i = 0; i < parents.size(); ++i)
+        must(parents[i] >= 0 && parents[i] < variables && parents[i] != child && (i == 0 || parents[i - 1] < parents[i]),
+             "sorted parents in range");
+}
+
+struct Ending {                                          // why a job ended before its time, if it did
+    bool interrupted = false, late = false;
+};
+
+// Runs the job on a thread of its own; this one wakes up to look for Ctrl-C and the clock, and to report progress. A
+// brief job, over before anybody could press a key, is run right here: starting and ending a thread takes its time too.
+template <class Job>
+auto run(Control& control, nb::object progress, Ending& ending, double time_limit, Job&& job, bool brief = false) {
+    nb::gil_scoped_release release;
+    if (brief) return job();
+    const auto start = std::chrono::steady_clock::now();
+    auto future = std::async(std::launch::async, std::forward<Job>(job));
+    while (future.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+        nb::gil_scoped_acquire acquire;
+        if (control.stop) continue;
+        if (PyErr_CheckSignals() != 0) {
+            control.stop = true;
+            if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {      // somebody else's signal: his error, after the job
+                nb::python_error error;
+                nb::gil_scoped_release wait;
+                future.wait();
+                throw error;
+            }
+            PyErr_Clear();
+            ending.interrupted = true;
+        } else if (time_limit > 0 && std::chrono::steady_clock::now() - start > std::chrono::duration<double>(time_limit)) {
+            ending.late = true;
+            control.stop = true;
+        } else if (!progress.is_none()) {
+            try {
+                progress(control.done.load(), control.total.load());
+            } catch (nb::python_error& error) {          // Ctrl-C came while it ran, or it failed: then its error goes out
+                control.stop = true;
+                if (error.matches(PyExc_KeyboardInterrupt)) {
+                    ending.interrupted = true;
+                    continue;
+                }
+                nb::gil_scoped_release wait;
+                future.wait();
+                throw;
+            }
+        }
+    }
+    return future.get();
+}
+
+inline void note(nb::dict& out, const Ending& ending) {
+    out["interrupted"] = ending.interrupted;
+    out["late"] = ending.late;
+}
+
+inline ListedSets read_sets(const SetsIn& arrays) {
+    ListedSets sets(arrays.size());
+    const int n = static_cast<int>(arrays.size());
+    for (int v = 0; v < n; ++v) {
+        auto& [scores, sizes, parents] = arrays[v];
+        must(scores.size() == sizes.size(), "a size per score");
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            must(sizes.data()[i] >= 0 && at + sizes.data()[i] <= parents.size(), "sizes that add up");
+            ListedSet set{scores.data()[i], {}};
+            for (int k = 0; k < sizes.data()[i]; ++k) {
+                int p = parents.data()[at++];
+                must(p >= 0 && p < n && p != v && (k == 0 || set.parents.back() < p), "sorted parents in range");
+                set.parents.push_back(p);
+            }
+            must(i == 0 || set.score <= sets[v].back().score, "sets best first");
+            sets[v].push_back(std::move(set));
+        }
+    }
+    return sets;
+}
+
+inline VarSet to_set(const std::vector<int>& list, int variables) {
+    VarSet set(variables);
+    for (int v : list) set.insert(v);
+    return set;
+}
+
+struct GreedyArgs {
+    Lists start, allowed, required;
+    std::vector<int> most;
+    int tabu, patience, restarts, shake;
+    std::uint64_t seed;
+    double time_limit;
+    int threads;
+
+    GreedyRequest request() const {
+        const int n = static_cast<int>(start.size());
+        check_lists(start, n);
+        check_lists(allowed, n);
+        check_lists(required, n);
+        must(static_cast<int>(most.size()) == n, "a limit per child");
+        GreedyRequest r;
+        r.start = start;
+        for (int v = 0; v < n; ++v) {
+            r.allowed.push_back(to_set(allowed[v], n));
+            r.required.push_back(to_set(required[v], n));
+        }
+        r.most = most;
+        r.tabu = tabu, r.patience = patience, r.restarts = restarts, r.shake = shake;
+        r.seed = seed, r.time_limit = time_limit;
+        return r;
+    }
+};
+
+inline nb::dict to_dict(ScoredSets&& found, const Ending& ending) {
+    nb::dict out;
+    const std::size_t sets = found.sets_end.empty() ? 0 : found.sets_end.back();
+    const std::size_t members = found.sets_end.empty() ? 0 : found.parents_end.back();
+    out["scores"] = to_numpy<Doubles>(std::move(found.scores), sets);
+    out["sizes"] = to_numpy<Ints>(std::move(found.sizes), sets);
+    out["parents"] = to_numpy<Ints>(std::move(found.parents), members);
+    out["sets_end"] = nb::cast(found.sets_end);
+    out["parents_end"] = nb::cast(found.parents_end);
+    out["families"] = found.families;
+    out["scored"] = found.scored;
+    note(out, ending);
+    return out;
+}
+
+inline nb::dict to_dict(GreedyResult&& result, const Ending& ending) {
+    nb::dict out;
+    out["parents"] = nb::cast(result.parents);
+    out["score"] = result.score;
+    out["trace"] = nb::cast(result.trace);
+    out["stopped"] = result.stopped;
+    note(out, ending);
+    return out;
+}
+
+using NetworkIn = std::vector<std::pair<std::vector<int>, DoublesIn>>;    // per variable its parents and its table
+
+inline std::unique_ptr<PriorNetwork> prior_network(const std::vector<int>& levels, const NetworkIn& tables) {
+    if (tables.empty()) return nullptr;
+    std::vector<PriorTable> own;
+    for (auto& [parents, values] : tables)
+        own.push_back({parents, std::vector<double>(values.data(), values.data() + values.size())});
+    return std::make_unique<PriorNetwork>(levels, std::move(own));
+}
+
+}  // namespace spinney

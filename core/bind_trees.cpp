@@ -1,0 +1,154 @@
+// The door for trees and binned tables.
+#include "bind.hpp"
+#include "tree_bounds.hpp"
+
+namespace spinney {
+namespace {
+
+using CodesIn = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using ColumnFacts = std::tuple<std::string, int, CodesIn, std::optional<DoublesIn>, double, std::vector<std::pair<int, CodesIn>>>;
+
+// (kind, levels or halvings, codes, values of a continuous column less their centre, the centre, ways to cut it for ft)
+TreeData make_tree_data(const std::vector<ColumnFacts>& facts) {
+    TreeData data;
+    must(!facts.empty(), "at least one column");
+    data.rows = std::get<2>(facts[0]).shape(0);
+    for (auto& [kind, levels, codes, values, centre, cuttings] : facts) {
+        must(kind == "categorical" || kind == "ordinal" || kind == "continuous", "a kind");
+        must(codes.shape(0) == data.rows && levels >= 0 && levels <= 65536, "columns of equal length");
+        TreeColumn column;
+        column.kind = kind == "categorical" ? VariableKind::categorical
+                      : kind == "ordinal"   ? VariableKind::ordinal : VariableKind::continuous;
+        column.levels = levels;
+        column.codes = codes.data();
+        const bool continuous = column.kind == VariableKind::continuous;
+        must(continuous == values.has_value() && (!continuous || values->shape(0) == data.rows), "values of a continuous column");
+        if (values) column.values = values->data();
+        column.centre = centre;
+        const std::uint32_t most = continuous ? 1u << levels : static_cast<std::uint32_t>(levels);
+        for (std::size_t row = 0; row < data.rows; ++row) must(column.codes[row] < most, "codes below the number of levels");
+        std::vector<Cutting> own;
+        for (auto& [bins, bin_codes] : cuttings) {
+            must(bin_codes.shape(0) == data.rows, "cuttings of equal length");
+            for (std::size_t row = 0; row < data.rows; ++row) must(bin_codes.data()[row] < bins, "bins in range");
+            own.push_back({bins, bin_codes.data()});
+        }
+        data.columns.push_back(column);
+        data.cuttings.push_back(std::move(own));
+    }
+    data.find_seen();
+    return data;
+}
+
+nb::dict to_dict(Tree&& tree) {
+    nb::list nodes;
+    for (TreeNode& node : tree.nodes)
+        nodes.append(nb::make_tuple(node.parent, node.left, node.right, node.cut,
+                                    nb::cast(std::vector<int>(node.goes_left.begin(), node.goes_left.end())), node.leaf,
+                                    nb::cast(node.sums), node.part));
+    nb::dict out;
+    out["nodes"] = nodes;
+    out["leaves"] = tree.leaves;
+    out["value"] = tree.value;
+    return out;
+}
+
+}  // namespace
+
+void bind_trees(nb::module_& m) {
+    nb::class_<TreeSpec>(m, "TreeSpec")
+        .def("__init__",
+             [](TreeSpec* self, bool binned, double alpha, double mu0, double a, double nu, double lambda, double kappa,
+                double ess, bool structure_prior, double log_cuttings, std::vector<double> size_prior) {
+                 new (self) TreeSpec{binned, {alpha, mu0, a, nu, lambda, kappa, ess}, structure_prior, log_cuttings, std::move(size_prior)};
+             },
+             "binned"_a, "alpha"_a, "mu0"_a, "a"_a, "nu"_a, "lam"_a, "kappa"_a, "ess"_a, "structure_prior"_a, "log_cuttings"_a,
+             "size_prior"_a);
+
+    m.def(
+        "tree_scores",
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec,
+           const std::vector<std::pair<int, std::vector<int>>>& families) {
+            TreeData data = make_tree_data(columns);
+            for (auto& [child, parents] : families) check_family(parents, child, static_cast<int>(data.columns.size()));
+            std::vector<double> out;
+            {
+                nb::gil_scoped_release release;
+                Control control;
+                Team team(1, control);
+                out = score_families(tree_scores(data, spec), families, team);
+            }
+            return to_numpy<Doubles>(std::move(out));
+        },
+        "columns"_a, "spec"_a, "families"_a);
+
+    m.def(
+        "fit_tree",
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents) {
+            TreeData data = make_tree_data(columns);
+            check_family(parents, child, static_cast<int>(data.columns.size()));
+            TreeFamilies worker(data, spec, child);
+            Tree tree = worker.tree(parents);
+            return to_dict(std::move(tree));
+        },
+        "columns"_a, "spec"_a, "child"_a, "parents"_a);
+
+    m.def(
+        "fit_bins",
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents) {
+            TreeData data = make_tree_data(columns);
+            check_family(parents, child, static_cast<int>(data.columns.size()));
+            return TreeFamilies(data, spec, child).binned(parents).choice;
+        },
+        "columns"_a, "spec"_a, "child"_a, "parents"_a);
+
+    m.def(
+        "score_tree_sets",
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const Lists& candidates, const Lists& required,
+           const std::vector<int>& most, bool prune, bool bounds, int threads, nb::object progress, double time_limit) {
+            TreeData data = make_tree_data(columns);
+            const int n = static_cast<int>(data.columns.size());
+            check_lists(candidates, n);
+            check_lists(required, n);
+            must(static_cast<int>(most.size()) == n, "a limit per child");
+            SetsRequest request{candidates, required, most, prune, bounds};
+            Control control;
+            Team team(threads, control);
+            Ending ending;
+            ScoredSets found = run(control, progress, ending, time_limit,
+                                   [&] { return score_family_sets(tree_scores(data, spec), request, team, control); });
+            return to_dict(std::move(found), ending);
+        },
+        "columns"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(),
+        "time_limit"_a);
+
+    m.def(
+        "greedy_trees",
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const GreedyArgs& args, nb::object progress) {
+            TreeData data = make_tree_data(columns);
+            GreedyRequest request = args.request();
+            must(request.start.size() == data.columns.size(), "a start for every variable");
+            Control control;
+            Team team(args.threads, control);
+            WorkerScores scores(tree_scores(data, spec), data.columns.size());
+            Ending ending;
+            auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, team, control); });
+            return to_dict(std::move(found), ending);
+        },
+        "columns"_a, "spec"_a, "args"_a, "progress"_a.none());
+
+    m.def(
+        "tree_prior",
+        [](const std::vector<std::pair<std::string, int>>& parents) {
+            std::vector<TreeColumn> columns;
+            for (auto& [kind, levels] : parents)
+                columns.push_back({kind == "categorical" ? VariableKind::categorical
+                                   : kind == "ordinal"   ? VariableKind::ordinal : VariableKind::continuous,
+                                   levels, nullptr, nullptr});
+            TreePrior prior = tree_prior(columns);
+            return std::pair(prior.leaf, prior.normaliser);
+        },
+        "parents"_a);
+}
+
+}  // namespace spinney

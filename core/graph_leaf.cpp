@@ -1,0 +1,114 @@
+#include "graph_leaf.hpp"
+
+#include <algorithm>
+
+namespace spinney {
+
+LeafScore::LeafScore(const GraphData& data, const GraphSpec& spec, int child) : data_(data), spec_(spec), child_(child) {
+    const GraphColumn& column = data.columns[child];
+    width_ = column.values ? 3 : column.levels;
+    price_ = spec.per_parameter * (column.values ? 2 : column.levels - 1);
+    exponents_ = column.values || spec.exponents == Exponents::uniform ? 0 : spec.exponents == Exponents::shared ? 1 : width_;
+    if (column.values) {
+        LeafOptions options = spec.normal;
+        options.mu0 -= column.centre;
+        normal_.emplace(0, data.rows, options);
+    } else if (spec.exponents == Exponents::uniform) {
+        of_level_ = rising_table(1, data.rows);
+        of_total_ = rising_table(column.levels, data.rows);
+    }
+}
+
+double LeafScore::operator()(const double* sums, const double* exponents) {
+    double value = 0;
+    if (normal_) {
+        normal_->scores(sums, 1, 1, &value);
+    } else if (spec_.exponents == Exponents::shared) {
+        value = shared(sums, *exponents);
+    } else if (spec_.exponents == Exponents::uniform) {
+        double total = 0;
+        for (std::size_t c = 0; c < width_; ++c) value += of_level_[static_cast<std::size_t>(sums[c])], total += sums[c];
+        value -= of_total_[static_cast<std::size_t>(total)];
+    } else {
+        double total = 0, mass = 0;
+        for (std::size_t c = 0; c < width_; ++c) {
+            value += rising_log(exponents[c], static_cast<std::uint32_t>(sums[c]));
+            total += sums[c], mass += exponents[c];
+        }
+        value -= rising_log(mass, static_cast<std::uint32_t>(total));
+    }
+    return value + price_;
+}
+
+// `mass` over all levels of the child together.
+double LeafScore::shared(const double* sums, double mass) {
+    if (risings_.size() > 4096) risings_.clear();        // large graphs have any number of masses
+    auto at = risings_.find(mass);
+    if (at == risings_.end())
+        at = risings_.emplace(mass, Risings{RisingLog(mass / static_cast<double>(width_)), RisingLog(mass)}).first;
+    double value = 0, total = 0;
+    for (std::size_t c = 0; c < width_; ++c) value += at->second.level(static_cast<std::uint32_t>(sums[c])), total += sums[c];
+    return value - at->second.total(static_cast<std::uint32_t>(total));
+}
+
+std::vector<double> LeafScore::spread(const double* exponents) const {
+    if (normal_) return {};
+    if (spec_.exponents == Exponents::uniform) return std::vector<double>(width_, 1.0);
+    if (spec_.exponents == Exponents::shared) return std::vector<double>(width_, *exponents / static_cast<double>(width_));
+    return {exponents, exponents + width_};
+}
+
+const std::vector<double>& LeafScore::joint(const std::vector<int>& variables) {
+    auto [at, fresh] = joints_.try_emplace(variables);
+    if (fresh) at->second = spec_.network->joint(variables);
+    return at->second;
+}
+
+void LeafScore::read(const Region& region, double* out) {
+    if (exponents_ == 0) return;
+    if (spec_.exponents == Exponents::shared) {
+        *out = spec_.ess * part_of(region);
+        return;
+    }
+    std::fill_n(out, width_, 0.0);
+    std::vector<double> by_level(data_.levels[child_] * width_);
+    read(region, child_, by_level.data());               // P(leaf, child = c): on the diagonal
+    for (std::size_t c = 0; c < width_; ++c) out[c] = by_level[c * width_ + c];
+}
+
+// Only the parents that a box limits matter, so the prior network is asked for small joints however many parents there are.
+void LeafScore::read(const Region& region, int parent, double* out) {
+    const int levels = data_.levels[parent];
+    if (exponents_ == 0) return;
+    std::fill_n(out, levels * exponents_, 0.0);
+    for (const Box& box : region) {
+        const LevelSet* own = box.limit_of(parent);
+        const LevelSet here = own ? *own : all_levels(levels);
+        if (spec_.exponents == Exponents::shared) {
+            const double each = spec_.ess * box.part / std::popcount(here);
+            for (int k = 0; k < levels; ++k)
+                if (here >> k & 1) out[k] += each;
+        } else {
+            std::vector<int> variables{child_};
+            if (parent != child_) variables.push_back(parent);
+            for (const Limit& limit : box.limits)
+                if (limit.parent != parent) variables.push_back(limit.parent);
+            std::sort(variables.begin(), variables.end());
+            const std::vector<double>& table = joint(variables);
+            std::vector<int> at(variables.size(), 0);
+            for (double cell : table) {
+                bool inside = true;
+                int k = 0, c = 0;
+                for (std::size_t i = 0; i < variables.size(); ++i) {
+                    if (variables[i] == parent) k = at[i];
+                    if (variables[i] == child_) c = at[i];
+                    if (const LevelSet* limit = box.limit_of(variables[i])) inside = inside && (*limit >> at[i] & 1);
+                }
+                if (inside) out[k * width_ + c] += spec_.ess * cell;
+                for (std::size_t i = variables.size(); i-- > 0 && ++at[i] == data_.levels[variables[i]];) at[i] = 0;
+            }
+        }
+    }
+}
+
+}  // namespace spinney

@@ -1,0 +1,64 @@
+// Trees and binned tables as local scores of families.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "family_sets.hpp"
+#include "local_bins.hpp"
+#include "local_tree.hpp"
+
+namespace spinney {
+
+// The columns of one table as tree scores see them, and the choices that are the same for all families.
+struct TreeData {
+    TreeData() = default;
+    TreeData(TreeData&&) = default;                      // not to be copied: `seen` points into it
+    std::vector<TreeColumn> columns;                     // as parents: finest cells; as children: levels or values
+    std::vector<std::vector<Cutting>> cuttings;          // ft: per column the ways to cut it
+    std::size_t rows = 0;
+    // The columns as the search for a tree sees them: discrete ones with the levels that occur. A split that parts others
+    // from them only adds an empty leaf, so the best tree is the same unless leaves share a pseudo-count; the prior counts
+    // all declared levels.
+    std::vector<TreeColumn> seen;
+    void find_seen();
+
+private:
+    std::vector<std::vector<std::uint16_t>> seen_codes_;
+};
+
+struct TreeSpec {
+    bool binned = false;                                 // ft; else pcart
+    LeafOptions leaf;
+    bool structure_prior = true;
+    double log_cuttings = 0;                             // ft: log prior per parent that is cut
+    std::vector<double> size_prior;
+
+    double prior(std::size_t parents) const {
+        return size_prior.empty() ? 0 : size_prior[std::min(parents, size_prior.size() - 1)];
+    }
+};
+
+// One worker for one child.
+class TreeFamilies final : public FamilyWorker {
+public:
+    TreeFamilies(const TreeData& data, const TreeSpec& spec, int child)
+        : data_(data), spec_(spec), searched_(shares(spec.leaf, data.columns[child]) ? data.columns : data.seen),
+          scorer_(make_tree_scorer(data.columns[child], data.rows, spec.leaf)) {}
+    double score(std::span<const int> parents) override;
+    Tree tree(std::span<const int> parents);             // pcart
+    BinnedBest binned(std::span<const int> parents);     // ft
+    // Kinds and levels of the parents, sorted: all that the tree prior depends on.
+    std::vector<int> shape_of(std::span<const int> parents) const;
+    const TreePrior& prior_of(std::span<const int> parents);
+
+private:
+    const TreeData& data_;
+    const TreeSpec& spec_;
+    const std::vector<TreeColumn>& searched_;            // the parents: `seen`, or all levels
+    std::unique_ptr<TreeScorer> scorer_;
+    std::map<std::vector<int>, TreePrior> priors_;       // by shape
+};
+
+}  // namespace spinney

@@ -1,0 +1,271 @@
+"""Decision graphs: trees whose leaves can be merged, grown greedily over the parents; any mix of kinds.
+
+In:  a Dataset, the score graph, and a Prior on parent sets.
+Out: local scores, scored parent sets, a fitted Partition, a source that greedy search can ask, or a whole network grown
+at once. The growing is in core/decision_graph.cpp. Columns stand in sorted order of names, so that nothing depends on
+the order in the file; continuous parents are cut at quantiles, continuous children standardised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spinney import _core
+from spinney.catalog import Choice
+from spinney.constraints import Allowed
+from spinney.dataset import Dataset
+from spinney.errors import ChoiceError, LimitError
+from spinney.fitted.partition import Partition
+from spinney.kinds import Continuous
+from spinney.machine import available_memory
+from spinney.priors import Prior
+from spinney.progress import Report
+from spinney.scores.columns import Codes, Floats, leaf_counts, leaf_moments, quantile_cuts, shift_and_scale
+from spinney.scores.tabular import check_sets_memory, prior_network
+
+_LITTLE = 2**28  # bytes that need no asking
+_LEAVES = 8  # of a graph in a network, for foreseeing memory
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the core wants it, and what is needed to put it back into the user's units."""
+
+    levels: int  # or bins
+    ordered: bool
+    codes: Codes
+    values: Floats | None = None  # continuous: standardised, less `centre`
+    centre: float = 0.0
+    shift: float = 0.0
+    scale: float = 1.0
+    cuts: Floats | None = None  # continuous: between the bins, in the user's units
+
+    def facts(self) -> tuple[Any, ...]:
+        return self.levels, self.ordered, self.codes, self.values, self.centre
+
+
+@dataclass(frozen=True)
+class Grown:
+    models: dict[str, Partition]
+    trace: list[tuple[float, float]]
+    ending: dict[str, Any]
+
+
+class Graphs:
+    """One data set under decision graphs."""
+
+    effort = 60  # of scoring a family, per row, against a table's
+
+    def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
+        self.data = data
+        self.choice = choice
+        self.names = tuple(sorted(data.names))
+        self._index = {name: i for i, name in enumerate(self.names)}
+        self._columns = [self._column(name) for name in self.names]
+        self._facts = [column.facts() for column in self._columns]
+        self._prior = prior
+        self._normal = {option: float(choice[option]) for option in ("mu0", "a", "nu", "lam")}
+        levels, tables = self._network()
+        self._spec = _core.GraphSpec(
+            operators=choice["operators"],
+            optimal=choice["optimal"],
+            prior=choice["prior"],
+            ess=choice["ess"],
+            network_levels=levels,
+            network_tables=tables,
+            per_parameter=math.log(choice["kappa"]) + prior.per_parameter,
+            size_prior=list(prior.by_size),
+            **self._normal,
+        )
+
+    def _network(self) -> tuple[list[int], list[tuple[list[int], Floats]]]:
+        if self.choice["prior"] != "pn":
+            if self.choice["network"] is not None:
+                raise ChoiceError("score graph: a prior network is read with prior=pn only; add it, or leave network out")
+            return [], []
+        for name in self.names:
+            if not self.data.kinds[name].discrete:
+                raise ChoiceError(
+                    f"score graph: column {name!r} is continuous, and a prior network (pn) is for discrete columns; use "
+                    f"prior=upn or uniform, or cut the column into levels"
+                )
+        tables = prior_network(self.choice["network"], self.data, "graph(prior=pn)").tables("score graph")
+        return [c.levels for c in self._columns], [
+            ([self._index[p] for p in tables[name].parents], np.ascontiguousarray(tables[name].expanded().ravel()))
+            for name in self.names
+        ]
+
+    def _column(self, name: str) -> Column:
+        kind = self.data.kinds[name]
+        if not isinstance(kind, Continuous):
+            codes = self.data.codes(name).astype(np.uint16)
+            return Column(len(self.data.levels(name)), kind.word == "ordinal", codes)
+        values = self.data.values(name)
+        shift, scale = shift_and_scale(values) if self.data.standardise else (0.0, 1.0)
+        standard = (values - shift) / scale
+        centre = float(standard.mean()) if len(values) else 0.0
+        cuts = quantile_cuts(np.sort(values), self.choice["bins"])
+        codes = np.searchsorted(cuts, values, side="right").astype(np.uint16)
+        return Column(len(cuts) + 1, True, codes, standard - centre, centre, shift, scale, cuts)
+
+    def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
+        return self._index[child], sorted(self._index[p] for p in parents)
+
+    def local_scores(self, families: Sequence[tuple[str, Sequence[str]]]) -> Floats:
+        for child, parents in families:
+            self._check_parents(child, parents, len(parents))
+        numbered = [self.family(child, parents) for child, parents in families]
+        order = sorted(range(len(numbered)), key=lambda i: numbered[i][0])  # one worker per child
+        scores = np.empty(len(numbered))
+        with self._limits():
+            scores[order] = _core.graph_scores(self._facts, self._spec, [numbered[i] for i in order], 1)
+        return scores
+
+    def parent_sets(
+        self,
+        allowed: Allowed,
+        *,
+        prune: bool,
+        bounds: bool,
+        threads: int,
+        report: Report | None,
+        time_limit: float | None,
+    ) -> dict[str, Any]:
+        """`bounds` says nothing here: what a greedy graph over more parents gains has none."""
+        self._check_all(allowed)
+        check_sets_memory(allowed, prune)
+        with self._limits():
+            return _core.score_graph_sets(
+                self._facts,
+                self._spec,
+                allowed.numbers(allowed.candidates),
+                allowed.numbers(allowed.required),
+                allowed.limits(),
+                prune,
+                threads,
+                report,
+                time_limit or 0.0,
+            )
+
+    def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
+        for name in self.names:
+            self._check_parents(name, [p for p in self.names if p != name], 0)
+        if self.choice["optimal"]:
+            raise ChoiceError(
+                "graph(optimal=True) takes few configurations, and hc and tabu ask for any; use search='exact' with a low "
+                "max_parents"
+            )
+        with self._limits():
+            return _core.greedy_graphs(self._facts, self._spec, args, report)
+
+    def fit(self, child: str, parents: Sequence[str], score: float) -> Partition:
+        order = tuple(sorted(parents))
+        number, numbers = self.family(child, order)
+        with self._limits():
+            graph = _core.fit_graph(self._facts, self._spec, number, numbers)
+        return self._partition(child, order, graph, score)
+
+    def local_global(self, allowed: Allowed, threads: int, report: Report | None, time_limit: float | None) -> Grown:
+        self._check_all(allowed)
+        if self.choice["optimal"]:
+            raise ChoiceError("search local-global grows graphs step by step; leave optimal=True out")
+        n = len(self.names)
+        need = n * (self.data.n_rows * 8.0 + _LEAVES * n * 48.0)
+        if need > _LITTLE and need > 0.8 * (there := available_memory()):
+            raise LimitError(
+                f"growing the graphs of {n} columns at once needs about {need / 2**30:,.1f} GiB of memory and "
+                f"{there / 2**30:,.1f} GiB are free; give candidates, fewer rows, or use search='tabu'"
+            )
+        with self._limits():
+            found = _core.local_global(
+                self._facts,
+                self._spec,
+                allowed.numbers(allowed.candidates),
+                allowed.numbers(allowed.required),
+                allowed.limits(),
+                threads,
+                report,
+                time_limit or 0.0,
+            )
+        models = {}
+        for child, numbers, graph in zip(self.names, found["parents"], found["graphs"], strict=True):
+            by_size = self._prior.by_size
+            score = graph["value"] + (by_size[min(len(numbers), len(by_size) - 1)] if by_size else 0.0)
+            models[child] = self._partition(child, tuple(self.names[p] for p in numbers), graph, score)
+        return Grown({name: models[name] for name in self.data.names}, found["trace"], found)
+
+    def _partition(self, child: str, parents: tuple[str, ...], graph: dict[str, Any], score: float) -> Partition:
+        column = self._columns[self._index[child]]
+        place = {self._index[name]: at for at, name in enumerate(parents)}
+        nodes = graph["nodes"]
+        leaves = sum(node[4] >= 0 for node in nodes)
+        shape = (leaves, 3 if column.values is not None else column.levels)
+        made = Partition(
+            child,
+            parents,
+            self.data.kinds[child],
+            tuple(self.data.kinds[p] for p in parents),
+            np.array([place.get(feature, -1) for feature, *_ in nodes], np.int32),
+            np.array([node[1] for node in nodes], np.int32),
+            np.array([node[2] for node in nodes], np.int32),
+            np.array([self._threshold(feature, goes_left) for feature, _, _, goes_left, _ in nodes], np.float64),
+            tuple(self._sides(feature, goes_left) for feature, _, _, goes_left, _ in nodes),
+            np.array([node[4] for node in nodes], np.int32),
+            np.zeros(shape),
+            shift=column.shift,
+            scale=column.scale,
+            score=score,
+            alphas=None if column.values is not None else np.array(graph["exponents"]),
+            **self._normal,
+        )
+        leaf = made.leaf_of(self.data)
+        if column.values is None:
+            return made.with_sums(leaf_counts(column.codes, leaf, shape))
+        return made.with_sums(leaf_moments(column.values + column.centre, leaf, leaves))
+
+    def _threshold(self, feature: int, goes_left: int) -> float:
+        """The cut above the highest bin that goes left; of a leaf or a discrete parent, none."""
+        cuts = self._columns[feature].cuts if feature >= 0 else None
+        return math.nan if cuts is None else float(cuts[goes_left.bit_length() - 1])
+
+    def _sides(self, feature: int, goes_left: int) -> Any:
+        if feature < 0 or self._columns[feature].cuts is not None:
+            return None
+        return np.array([goes_left >> level & 1 for level in range(self._columns[feature].levels)], bool)
+
+    @contextmanager
+    def _limits(self) -> Iterator[None]:
+        """The core's word that a joint table of the prior network outgrows it, as a sentence for the user."""
+        try:
+            yield
+        except ValueError as error:
+            if self.choice["prior"] != "pn":
+                raise
+            raise LimitError(f"score graph: {error}; use prior=upn") from None
+
+    def _check_parents(self, child: str, parents: Iterable[str], most: int) -> None:
+        """Whether up to `most` of these can be the parents of a graph."""
+        sizes = []
+        for name in parents:
+            sizes.append(self._columns[self._index[name]].levels)
+            if sizes[-1] > _core.most_graph_levels:
+                raise LimitError(
+                    f"column {name!r} has {sizes[-1]} levels, and decision graphs take parents of at most "
+                    f"{_core.most_graph_levels}; merge levels, or forbid it as a parent of {child!r}"
+                )
+        largest = math.prod(sorted(sizes, reverse=True)[:most])
+        if self.choice["optimal"] and largest > _core.most_graph_configurations:
+            raise LimitError(
+                f"the parents of {child!r} may have {largest:,} joint levels, and the best of all partitions is found for "
+                f"at most {_core.most_graph_configurations:g}; name fewer parents, lower max_parents, or leave optimal out"
+            )
+
+    def _check_all(self, allowed: Allowed) -> None:
+        for child in allowed.names:
+            if allowed.most[child] > 0:
+                self._check_parents(child, allowed.candidates[child], allowed.most[child])
