@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from itertools import pairwise, product
-from math import exp, fsum, lgamma, log
+from math import exp, fsum, lgamma, log, prod
 from typing import Any
 
 import pytest
@@ -92,9 +92,12 @@ def every_configuration(table: Table, bins: int) -> Any:
             cuts = [float(cut) for cut in quantile_cuts(parent.values, bins)]
             edges = [cuts[0] - 1.0, *cuts, cuts[-1] + 1.0]
             values.append([(low + high) / 2 for low, high in pairwise(edges)])
-    rows = list(product(*values))
-    filled = [replace(p, values=tuple(row[u] for row in rows)) for u, p in enumerate(parents)]
-    return dataset(named((replace(child, values=(child.values[0],) * len(rows)), filled)))
+    columns = [
+        replace(parent, values=column, lo=min(column), hi=max(column))
+        for parent, column in zip(parents, zip(*product(*values), strict=True), strict=True)
+    ]
+    n_rows = prod(map(len, values))
+    return dataset(named((replace(child, values=(child.values[0],) * n_rows), columns)))
 
 
 def graph_of(model: Any, of: Family) -> Graph:
@@ -107,15 +110,19 @@ def graph_of(model: Any, of: Family) -> Graph:
     return frozenset(Cells(of.sizes, frozenset(some)) for some in by_leaf.values())
 
 
-def assert_twins_agree(table: Table, leaves: Leaves, operators: str) -> None:
-    """The fitted graph is one that greedy search can end with, and its score is that graph's."""
+def twins_agree(table: Table, leaves: Leaves, operators: str) -> bool:
+    """The fitted graph is one that greedy search can end with, and its score is that graph's.
+
+    False, and nothing looked at, where equal gains lead to more ends than the twin follows."""
     of, network = family_of(table, leaves)
     expected = ends(of, operators, most=100)
-    assume(expected is not None)
+    if expected is None:
+        return False
     model = fitted(table, choice(leaves, operators, network=network))
     graph = graph_of(model, of)
     assert model.score == pytest.approx(of.score(graph), **NEAR)
     assert graph in expected, (model.score, [of.score(end) for end in expected])
+    return True
 
 
 # The twin against definitions
@@ -230,11 +237,11 @@ def test_boxes_and_named_configurations_walk_alike(operators, prior):
 
 
 @ALL_OPERATORS
-@pytest.mark.parametrize("leaves", LEAVES, ids=str)
+@pytest.mark.parametrize("leaves", LEAVES, ids=["uniform", "kappa", "upn", "upn 30"])
 @settings(max_examples=10)
 @given(draw=st.data())
 def test_greedy_equals_slow_twin(leaves, operators, draw):
-    assert_twins_agree(draw.draw(tables(None, rows=(1, 14))), leaves, operators)
+    assume(twins_agree(draw.draw(tables(None, rows=(1, 14))), leaves, operators))
 
 
 @ALL_OPERATORS
@@ -243,7 +250,7 @@ def test_greedy_equals_slow_twin(leaves, operators, draw):
 def test_greedy_with_a_prior_network_equals_slow_twin(operators, draw):
     mix = draw.draw(st.sampled_from([(CATEGORICAL,) * size for size in range(4)]))
     table = draw.draw(tables(CATEGORICAL, mix, rows=(1, 14)))
-    assert_twins_agree(table, Leaves("pn", draw.draw(st.sampled_from([0.5, 4.0, 20.0]))), operators)
+    assume(twins_agree(table, Leaves("pn", draw.draw(st.sampled_from([0.5, 4.0, 20.0]))), operators))
 
 
 @ALL_OPERATORS
@@ -254,14 +261,14 @@ def test_greedy_equals_slow_twin_where_graphs_are_worth_it(kind, mix, operators)
     leaves = LEAVES[OPERATORS.index(operators) % len(LEAVES)]
     of, _ = family_of(table, leaves)
     assert len(greedy(of, operators, Cells)[0]) > 1
-    assert_twins_agree(table, leaves, operators)
+    assert twins_agree(table, leaves, operators)
 
 
 @ALL_OPERATORS
 def test_many_parents_of_which_configurations_cannot_be_named(operators):
     rng = random.Random(3)
-    parents = [discrete(CATEGORICAL, [rng.randrange(4) for _ in range(150)], 4) for _ in range(12)]
-    a, b = parents[3].values, parents[8].values
+    parents = [discrete(CATEGORICAL, [rng.randrange(4) for _ in range(100)], 4) for _ in range(8)]
+    a, b = parents[3].values, parents[6].values
     signal = [
         int((x == 1) != (y in (0, 2))) if rng.random() < 0.9 else rng.randrange(3) for x, y in zip(a, b, strict=True)
     ]
