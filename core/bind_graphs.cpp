@@ -57,7 +57,7 @@ void bind_graphs(nb::module_& m) {
 
     nb::class_<OwnedSpec>(m, "GraphSpec")
         .def("__init__",
-             [](OwnedSpec* self, const std::string& operators, bool optimal, const std::string& prior, double ess,
+             [](OwnedSpec* self, const std::string& operators, bool splits_first, bool optimal, const std::string& prior, double ess,
                 const std::vector<int>& levels, const NetworkIn& tables, double per_parameter, double mu0, double a, double nu,
                 double lambda, std::vector<double> size_prior) {
                  must(prior == "uniform" || prior == "upn" || prior == "pn", "a prior of the parameters");
@@ -65,7 +65,7 @@ void bind_graphs(nb::module_& m) {
                  new (self) OwnedSpec;
                  auto has = [&](char letter) { return operators.find(letter) != std::string::npos; };
                  GraphSpec& spec = self->spec;
-                 spec.complete = has('C'), spec.binary = has('B'), spec.merge = has('M'), spec.optimal = optimal;
+                 spec.complete = has('C'), spec.binary = has('B'), spec.merge = has('M'), spec.splits_first = splits_first, spec.optimal = optimal;
                  spec.exponents = prior == "uniform" ? Exponents::uniform : prior == "upn" ? Exponents::shared : Exponents::network;
                  spec.ess = ess, spec.per_parameter = per_parameter;
                  spec.normal.mu0 = mu0, spec.normal.a = a, spec.normal.nu = nu, spec.normal.lambda = lambda;
@@ -73,7 +73,7 @@ void bind_graphs(nb::module_& m) {
                  self->network = prior_network(levels, tables);
                  spec.network = self->network.get();
              },
-             "operators"_a, "optimal"_a, "prior"_a, "ess"_a, "network_levels"_a, "network_tables"_a, "per_parameter"_a, "mu0"_a,
+             "operators"_a, "splits_first"_a, "optimal"_a, "prior"_a, "ess"_a, "network_levels"_a, "network_tables"_a, "per_parameter"_a, "mu0"_a,
              "a"_a, "nu"_a, "lam"_a, "size_prior"_a);
 
     m.def(
@@ -114,7 +114,13 @@ void bind_graphs(nb::module_& m) {
             LeafScore score(data, spec.spec, child);
             Grower grower(data, spec.spec, score, child, parents);
             const std::vector<double> bonus(parents.size(), 0.0);
-            for (Move move; steps-- != 0 && (move = grower.best(bonus)).gain > no_gain;) grower.apply(move);
+            Turns turns(spec.spec);
+            while (steps-- != 0) {
+                const Move split = grower.best_split(bonus), merge = grower.best_merge();
+                const Move* next = turns.next(split, merge);
+                if (!next) break;
+                grower.apply(*next);
+            }
             auto moves = grower.all();
             must(then < static_cast<int>(moves.size()), "a move that there is");
             if (then >= 0) grower.apply(moves[then]);

@@ -6,7 +6,7 @@
 namespace spinney {
 namespace {
 
-// Earlier kinds first, then older leaves, earlier parents and levels.
+// Complete splits first, then older leaves, earlier parents and levels.
 bool before(const Move& a, const Move& b) {
     return std::tuple(a.kind, a.leaf, a.other, a.parent, a.left) < std::tuple(b.kind, b.leaf, b.other, b.parent, b.left);
 }
@@ -189,18 +189,23 @@ void Grower::look_for_partner(Leaf& leaf) const {
     }
 }
 
-Move Grower::best(std::span<const double> bonus) const {
+Move Grower::best_split(std::span<const double> bonus) const {
     Best best;
-    for (int number : alive_) {
-        const Leaf& leaf = leaves_[number];
+    for (int number : alive_)
         for (std::size_t i = 0; i < parents_.size(); ++i) {
-            if (leaf.moves[i].kind == Move::none || std::isinf(bonus[i])) continue;
-            Move move = leaf.moves[i];
+            Move move = leaves_[number].moves[i];
+            if (move.kind == Move::none || std::isinf(bonus[i])) continue;
             move.gain += bonus[i];
             best(move);
         }
-        if (leaf.partner >= 0) best({leaf.merges[leaf.partner], Move::merge, number, leaf.partner, -1, 0});
-    }
+    return best.move;
+}
+
+Move Grower::best_merge() const {
+    Best best;
+    for (int number : alive_)
+        if (const Leaf& leaf = leaves_[number]; leaf.partner >= 0)
+            best({leaf.merges[leaf.partner], Move::merge, number, leaf.partner, -1, 0});
     return best.move;
 }
 
@@ -326,8 +331,13 @@ Graph Grower::graph() const {
 Grower GraphFamilies::grown(std::span<const int> parents) {
     Grower grower(data_, spec_, score_, child_, parents);
     const std::vector<double> bonus(parents.size(), 0.0);
-    for (Move move; (move = grower.best(bonus)).gain > no_gain;) grower.apply(move);
-    return grower;
+    Turns turns(spec_);
+    for (Move split, merge;;) {
+        split = grower.best_split(bonus), merge = grower.best_merge();
+        const Move* next = turns.next(split, merge);
+        if (!next) return grower;
+        grower.apply(*next);
+    }
 }
 
 double GraphFamilies::score(std::span<const int> parents) {

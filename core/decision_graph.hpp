@@ -24,6 +24,25 @@ struct Move {
     LevelSet left = 0;                                   // binary: the levels that part from the others
 };
 
+// Which operator is next: the better one of the best split and the best merge; or, with splits first, a split as long
+// as one gains, then a merge as long as one gains, and so on in turns.
+class Turns {
+public:
+    explicit Turns(const GraphSpec& spec) : splits_first_(spec.splits_first) {}
+    const Move* next(const Move& split, const Move& merge) {
+        if (!splits_first_) {
+            const Move& better = merge.gain > split.gain + no_gain ? merge : split;
+            return better.gain > no_gain ? &better : nullptr;
+        }
+        for (int turn = 0; turn < 2; ++turn, merging_ = !merging_)
+            if (const Move& move = merging_ ? merge : split; move.gain > no_gain) return &move;
+        return nullptr;
+    }
+
+private:
+    bool splits_first_, merging_ = false;
+};
+
 // Rows as a growing graph reads them. Rows with the same levels of the parents can stand as one.
 struct GraphRows {
     std::vector<const std::uint16_t*> codes;             // per parent
@@ -38,9 +57,10 @@ struct GraphRows {
 class Grower {
 public:
     Grower(const GraphData& data, const GraphSpec& spec, LeafScore& score, int child, std::span<const int> parents);
-    // The best operator; bonus[i] is added to splits on parent i, and -infinity forbids them.
-    // Ties: complete before binary before merge, older leaves, earlier parents and levels.
-    Move best(std::span<const double> bonus) const;
+    // The best operators; bonus[i] is added to splits on parent i, and -infinity forbids them.
+    // Ties: complete before binary splits, older leaves, earlier parents and levels.
+    Move best_split(std::span<const double> bonus) const;
+    Move best_merge() const;
     std::vector<Move> all() const;                       // every operator
     void apply(const Move& move);
     double value() const;

@@ -36,9 +36,13 @@ public:
         double score = 0;
         for (int v = 0; v < n_; ++v) score += nodes_[v].grower->value() + spec_.prior(nodes_[v].parents);
         note(result, score);
-        for (int v; !control_.stop && (v = best()) >= 0;) {
-            score += nodes_[v].best.gain;
-            score += step(v);
+        Turns turns(spec_);
+        while (!control_.stop) {
+            const int splitting = first(&Node::split), merging = first(&Node::merge);
+            const Move* next = turns.next(nodes_[splitting].split, nodes_[merging].merge);
+            if (!next) break;
+            score += next->gain;
+            score += next->kind == Move::merge ? merge(merging) : split(splitting);
             note(result, score);
             ++control_.done;
         }
@@ -58,7 +62,7 @@ private:
         std::vector<char> is_parent;                     // by place among the candidates; 2: required
         std::size_t parents = 0;
         VarSet ancestors;
-        Move best;
+        Move split, merge;                               // the best
     };
 
     int place_of(int child, int parent) const {
@@ -76,40 +80,48 @@ private:
         std::vector<double> bonus(node.is_parent.size());
         for (std::size_t i = 0; i < bonus.size(); ++i)
             bonus[i] = node.is_parent[i] ? 0 : may_add(v, request_.candidates[v][i]) ? arc : -INFINITY;
-        node.best = node.grower->best(bonus);
+        node.split = node.grower->best_split(bonus);
+        node.merge = node.grower->best_merge();
     }
 
-    int best() const {
-        double most = no_gain;
-        for (const Node& node : nodes_) most = std::max(most, node.best.gain);
-        for (int v = 0; v < n_ && most > no_gain; ++v)
-            if (nodes_[v].best.gain > no_gain && nodes_[v].best.gain >= most - no_gain) return v;
-        return -1;
+    // The node with the best move of a kind; of those as good, the first.
+    int first(Move Node::*move) const {
+        double most = -INFINITY;
+        for (const Node& node : nodes_) most = std::max(most, (node.*move).gain);
+        int v = 0;
+        while ((nodes_[v].*move).gain < most - no_gain) ++v;
+        return v;
     }
 
-    // What the step gains beyond its operator: the prior of arcs that go.
-    double step(int v) {
+    double split(int v) {
         Node& node = nodes_[v];
-        const Move move = node.best;
-        node.grower->apply(move);
+        const int place = node.split.parent;
+        node.grower->apply(node.split);
+        if (!node.is_parent[place]) {
+            node.is_parent[place] = 1, ++node.parents;
+            add_arc(request_.candidates[v][place], v);
+        }
+        look(v);
+        return 0;
+    }
+
+    // What it gains beyond its operator: the prior of arcs that go.
+    double merge(int v) {
+        Node& node = nodes_[v];
+        node.grower->apply(node.merge);
         bool fewer = false;
         double gain = 0;
-        if (move.kind == Move::merge) {
-            for (std::size_t i = 0; i < node.is_parent.size(); ++i)
-                if (node.grower->uses(static_cast<int>(i)) && node.grower->forget(static_cast<int>(i)) && node.is_parent[i] == 1) {
-                    gain += spec_.prior(node.parents - 1) - spec_.prior(node.parents);
-                    node.is_parent[i] = 0, --node.parents, fewer = true;
-                }
-        } else if (!node.is_parent[move.parent]) {
-            node.is_parent[move.parent] = 1, ++node.parents;
-            add_arc(request_.candidates[v][move.parent], v);
-        }
-        if (fewer) {                                     // arcs that were closed may be open again
-            find_ancestors();
-            for (int u = 0; u < n_; ++u) look(u);
-        } else {
+        for (std::size_t i = 0; i < node.is_parent.size(); ++i)
+            if (node.grower->uses(static_cast<int>(i)) && node.grower->forget(static_cast<int>(i)) && node.is_parent[i] == 1) {
+                gain += spec_.prior(node.parents - 1) - spec_.prior(node.parents);
+                node.is_parent[i] = 0, --node.parents, fewer = true;
+            }
+        if (!fewer) {
             look(v);
+            return gain;
         }
+        find_ancestors();                                // arcs that were closed may be open again
+        for (int u = 0; u < n_; ++u) look(u);
         return gain;
     }
 
@@ -119,7 +131,7 @@ private:
         for (int v = 0; v < n_; ++v)
             if (v == child || nodes_[v].ancestors.contains(child)) nodes_[v].ancestors |= more;
         for (int u = 0; u < n_; ++u) {                   // whoever planned an arc that would now close a circle
-            const Move& plan = nodes_[u].best;
+            const Move& plan = nodes_[u].split;
             if (u != child && plan.parent >= 0 && !nodes_[u].is_parent[plan.parent] &&
                 !may_add(u, request_.candidates[u][plan.parent]))
                 look(u);

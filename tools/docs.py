@@ -27,8 +27,9 @@ on the command line `--score 'bdeu(ess=10)'`. All scores are natural logs, large
 sum over its families, the log of the [prior](searches.md#priors) on parent sets included.
 
 *Score equivalent*: equal on networks of one Markov equivalence class. *Bayesian*: the exponential of a family's score
-is the probability of the child's column given those of the parents (of a tree or a graph: given the one that was found),
-and the fitted tables are posterior means; for the others they are relative frequencies. A tick under a kind says that the score is defined for columns of that kind.
+is the probability of the child's column given those of the parents (of a tree or a graph: given the one that was
+found), and the fitted tables are posterior means; for the others they are relative frequencies. A tick under a kind
+says that the score is defined for columns of that kind.
 """
 
 SEARCHES_TEXT = """\

@@ -1,4 +1,4 @@
-"""What bind.cpp offers. Arrays are C-contiguous; variables are numbers in sorted order of names."""
+"""What the bindings offer. Arrays are C-contiguous; variables are numbers in sorted order of names."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -112,6 +112,57 @@ def score_tree_sets(
 ) -> dict[str, Any]: ...
 def greedy_trees(columns: Facts, spec: TreeSpec, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
 def tree_prior(parents: Sequence[tuple[str, int]]) -> tuple[float, float]: ...
+
+most_graph_levels: int
+most_graph_configurations: float
+
+class GraphSpec:
+    def __init__(
+        self,
+        operators: str,
+        splits_first: bool,
+        optimal: bool,
+        prior: str,
+        ess: float,
+        network_levels: Sequence[int],
+        network_tables: Sequence[tuple[Sequence[int], NDArray[np.float64]]],
+        per_parameter: float,
+        mu0: float,
+        a: float,
+        nu: float,
+        lam: float,
+        size_prior: Sequence[float],
+    ) -> None: ...
+
+def graph_scores(
+    columns: Facts, spec: GraphSpec, families: Sequence[tuple[int, Sequence[int]]], threads: int
+) -> NDArray[np.float64]: ...
+def fit_graph(columns: Facts, spec: GraphSpec, child: int, parents: Sequence[int]) -> dict[str, Any]: ...
+def graph_moves(
+    columns: Facts, spec: GraphSpec, child: int, parents: Sequence[int], steps: int, then: int
+) -> dict[str, Any]: ...
+def score_graph_sets(
+    columns: Facts,
+    spec: GraphSpec,
+    candidates: Lists,
+    required: Lists,
+    most: Sequence[int],
+    prune: bool,
+    threads: int,
+    progress: Report,
+    time_limit: float,
+) -> dict[str, Any]: ...
+def greedy_graphs(columns: Facts, spec: GraphSpec, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
+def local_global(
+    columns: Facts,
+    spec: GraphSpec,
+    candidates: Lists,
+    required: Lists,
+    most: Sequence[int],
+    threads: int,
+    progress: Report,
+    time_limit: float,
+) -> dict[str, Any]: ...
 
 Cluster = tuple[list[int], int]
 

@@ -28,7 +28,7 @@ class Option:
     low: float = -math.inf
     high: float = math.inf
     open: bool = True
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what it may be: and the options that belong to it
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what it may be: its own options
 
     def checked(self, value: Any, where: str) -> Any:
         if self.kind == "network":
@@ -273,7 +273,7 @@ _GRAPHS = (
                 "CBM",
                 "how it grows: complete splits (C), binary splits (B), merges (M)",
                 kind="word",
-                words={word: () for word in _OPERATORS},
+                words=dict.fromkeys(_OPERATORS, ()),
             ),
             Option(
                 "prior",
@@ -289,6 +289,14 @@ _GRAPHS = (
             Option("kappa", 1.0, "factor per free parameter; below 1 graphs are smaller", low=0, high=1.0 + 1e-12),
             Option(
                 "bins", 8, "cells of a continuous parent, cut at quantiles", kind="integer", low=2, high=64, open=False
+            ),
+            Option(
+                "steps",
+                "best",
+                "the best operator at every step (best), or splits as long as one gains, then merges, in turns "
+                "(splits-first), which often ends higher",
+                kind="word",
+                words={"best": (), "splits-first": ()},
             ),
             Option("optimal", False, "the best of all partitions of the parents' configurations, if few", kind="truth"),
             *_NORMAL,

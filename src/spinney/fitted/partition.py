@@ -38,8 +38,8 @@ class Partition(LocalModel):
     NaN); `goes_left`, for a discrete parent: one truth per level (else None); `leaf`, the leaf's number (else -1).
     `sums` has a row per leaf: counts per level, or rows, sum and sum of squares of the standardised child, which is
     (value - shift) / scale. The leaf priors are alpha (categorical), alpha and kappa (ordinal), and mu0, a, nu, lam
-    (continuous). `alphas` (else None) are pseudo-counts of the leaves' own, one per leaf or one per leaf and level; with
-    them the levels of an ordinal child, too, are taken one by one."""
+    (continuous). `alphas` (else None) are the leaves' own pseudo-counts, one per leaf or per leaf and level; with them the
+    levels of an ordinal child, too, are taken one by one."""
 
     word: ClassVar[str] = "partition"
 
@@ -186,7 +186,8 @@ class Partition(LocalModel):
             return
         if levels is None or self.alphas.shape not in (shape[:1], shape):
             raise ChoiceError(
-                f"{where} has alphas: give one for each of {shape[0]} leaves, or for each leaf and level, of a discrete child"
+                f"{where} has alphas: give one for each of {shape[0]} leaves of a discrete child, or for each of them "
+                f"and each level"
             )
         if not (np.isfinite(self.alphas) & (self.alphas > 0)).all():
             raise ChoiceError(f"{where} has alphas that are no pseudo-counts: give finite numbers above 0")

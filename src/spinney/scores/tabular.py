@@ -202,6 +202,7 @@ def prior_network(given: Any, data: Dataset, score: str) -> Network:
             )
         if not (prior_tables[name].expanded() > 0).all():
             raise ChoiceError(
-                f"the prior network gives probability 0 to a level of {name!r}; score {score} needs positive ones, smooth it"
+                f"the prior network gives probability 0 to a level of {name!r}; score {score} needs positive ones, "
+                f"smooth it"
             )
     return network

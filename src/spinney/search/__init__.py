@@ -47,7 +47,9 @@ def search(
     choice = choose_search(choice, **options)
     assert isinstance(choice.entry, Search)
     if choice.entry.needs_data:
-        raise ChoiceError(f"search {choice.name} works on data, not on scored parent sets; use sp.learn(data, search=...)")
+        raise ChoiceError(
+            f"search {choice.name} needs the data, not scored parent sets; use sp.learn(data, search=...)"
+        )
     if constraints is not None:
         sets = sets.within(allowed)
     return run(
