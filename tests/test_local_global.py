@@ -11,6 +11,7 @@ import os
 import random
 import subprocess
 from dataclasses import replace
+from itertools import pairwise
 from math import comb, log
 from typing import Any
 
@@ -102,7 +103,11 @@ def mixed_table(seed: int, n_rows: int = 50) -> dict[str, Column]:
 
 
 def learned(table: dict[str, Column], asked: Any, **rest: Any) -> Any:
-    return sp.learn(dataset(table), score=asked, search="local-global", **{"max_parents": None, "n_jobs": 1, **rest})
+    """A time limit, because a search that goes round in circles would take all memory."""
+    usual = {"max_parents": None, "n_jobs": 1, "time_limit": 3.0}
+    result = sp.learn(dataset(table), score=asked, search="local-global", **{**usual, **rest})
+    assert not result.found.stopped, result.found.stopped
+    return result
 
 
 # Fast == slow
@@ -145,6 +150,18 @@ def test_a_prior_on_parent_sets_takes_part(prior):
         slow = twin(table, Leaves(bins=3, log_kappa=per_parameter), by_size=by_size)
         result = learned(table, sp.Graph(bins=3), prior=prior)
         assert twins_agree(slow, result)
+
+
+@pytest.mark.parametrize("prior", ["uniform", "sizes", "binomial(r=1.5)", "kappa(k=0.3)"])
+def test_no_step_lowers_the_score_and_the_search_ends(prior):
+    """Also where the prior likes more parents, so that an arc for nothing is worth something (sizes: 2 of 2)."""
+    for seed in range(12):
+        rng = random.Random(seed)
+        table = {name: discrete(CATEGORICAL, [rng.randrange(2) for _ in range(12)], 2) for name in "abc"}
+        found = learned(table, "graph", prior=prior).found
+        values = [value for _, value, _ in found.trace]
+        assert all(after > before for before, after in pairwise(values)), seed
+        assert values[-1] == pytest.approx(found.score, **NEAR)
 
 
 # What the user knows
