@@ -8,9 +8,10 @@ their definitions."""
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise, product
-from math import exp, fsum, lgamma, log
+from math import exp, fsum, lgamma, log, prod
 from typing import Any
 
 import pytest
@@ -81,8 +82,8 @@ def fitted(table: Table, asked: Any, prior: str = "uniform", standardise: bool =
     return sp.fit(data, {"child": [f"p{u}" for u in range(len(table[1]))]}, score=asked, prior=prior).models["child"]
 
 
-def every_configuration(table: Table, bins: int) -> Any:
-    """One row for each configuration of the parents; a bin is met by its middle."""
+def every_configuration(table: Table, bins: int, names: Sequence[str] | None = None) -> Any:
+    """One row for each configuration of the parents; a bin is met by its middle. `names` has the child's first."""
     child, parents = table
     values: list[list[float]] = []
     for parent in parents:
@@ -92,14 +93,19 @@ def every_configuration(table: Table, bins: int) -> Any:
             cuts = [float(cut) for cut in quantile_cuts(parent.values, bins)]
             edges = [cuts[0] - 1.0, *cuts, cuts[-1] + 1.0]
             values.append([(low + high) / 2 for low, high in pairwise(edges)])
-    rows = list(product(*values))
-    filled = [replace(p, values=tuple(row[u] for row in rows)) for u, p in enumerate(parents)]
-    return dataset(named((replace(child, values=(child.values[0],) * len(rows)), filled)))
+    columns = [
+        replace(parent, values=column, lo=min(column), hi=max(column))
+        for parent, column in zip(parents, zip(*product(*values), strict=True), strict=True)
+    ]
+    n_rows = prod(map(len, values))
+    whole = replace(child, values=(child.values[0],) * n_rows), columns
+    return dataset(named(whole) if names is None else dict(zip(names, (whole[0], *columns), strict=True)))
 
 
 def graph_of(model: Any, of: Family) -> Graph:
     """The graph that a fitted partition draws: its configurations by leaf."""
-    leaf = model.leaf_of(every_configuration((of.child, list(of.parents)), of.leaves.bins)).tolist()
+    table = of.child, list(of.parents)
+    leaf = model.leaf_of(every_configuration(table, of.leaves.bins, (model.child, *model.parents))).tolist()
     cells = list(product(*map(range, of.sizes)))
     by_leaf: dict[int, set[tuple[int, ...]]] = {}
     for cell, number in zip(cells, leaf, strict=True):
@@ -107,15 +113,19 @@ def graph_of(model: Any, of: Family) -> Graph:
     return frozenset(Cells(of.sizes, frozenset(some)) for some in by_leaf.values())
 
 
-def assert_twins_agree(table: Table, leaves: Leaves, operators: str) -> None:
-    """The fitted graph is one that greedy search can end with, and its score is that graph's."""
+def twins_agree(table: Table, leaves: Leaves, operators: str) -> bool:
+    """The fitted graph is one that greedy search can end with, and its score is that graph's.
+
+    False, and nothing looked at, where equal gains lead to more ends than the twin follows."""
     of, network = family_of(table, leaves)
     expected = ends(of, operators, most=100)
-    assume(expected is not None)
+    if expected is None:
+        return False
     model = fitted(table, choice(leaves, operators, network=network))
     graph = graph_of(model, of)
     assert model.score == pytest.approx(of.score(graph), **NEAR)
     assert graph in expected, (model.score, [of.score(end) for end in expected])
+    return True
 
 
 # The twin against definitions
@@ -230,11 +240,11 @@ def test_boxes_and_named_configurations_walk_alike(operators, prior):
 
 
 @ALL_OPERATORS
-@pytest.mark.parametrize("leaves", LEAVES, ids=str)
+@pytest.mark.parametrize("leaves", LEAVES, ids=["uniform", "kappa", "upn", "upn 30"])
 @settings(max_examples=10)
 @given(draw=st.data())
 def test_greedy_equals_slow_twin(leaves, operators, draw):
-    assert_twins_agree(draw.draw(tables(None, rows=(1, 14))), leaves, operators)
+    assume(twins_agree(draw.draw(tables(None, rows=(1, 14))), leaves, operators))
 
 
 @ALL_OPERATORS
@@ -243,35 +253,33 @@ def test_greedy_equals_slow_twin(leaves, operators, draw):
 def test_greedy_with_a_prior_network_equals_slow_twin(operators, draw):
     mix = draw.draw(st.sampled_from([(CATEGORICAL,) * size for size in range(4)]))
     table = draw.draw(tables(CATEGORICAL, mix, rows=(1, 14)))
-    assert_twins_agree(table, Leaves("pn", draw.draw(st.sampled_from([0.5, 4.0, 20.0]))), operators)
+    assume(twins_agree(table, Leaves("pn", draw.draw(st.sampled_from([0.5, 4.0, 20.0]))), operators))
 
 
 @ALL_OPERATORS
 @pytest.mark.parametrize("mix", [mix for mix in MIXES if mix], ids="+".join)
 @pytest.mark.parametrize("kind", KINDS)
 def test_greedy_equals_slow_twin_where_graphs_are_worth_it(kind, mix, operators):
-    table = dependent_table(kind, mix, n_rows=80, seed=len(mix))
     leaves = LEAVES[OPERATORS.index(operators) % len(LEAVES)]
-    of, _ = family_of(table, leaves)
-    assert len(greedy(of, operators, Cells)[0]) > 1
-    assert_twins_agree(table, leaves, operators)
+    drawn = (dependent_table(kind, mix, n_rows=60, seed=seed) for seed in range(len(mix), 99))
+    table = next(table for table in drawn if len(greedy(Family(*table, leaves), operators, Cells)[0]) > 1)
+    assert twins_agree(table, leaves, operators)
 
 
 @ALL_OPERATORS
-def test_many_parents_of_which_configurations_cannot_be_named(operators):
+@pytest.mark.parametrize("prior", ["uniform", "upn"])
+def test_many_parents_of_which_configurations_cannot_be_named(prior, operators):
+    """4^12 of them. A small kappa ends the search before leaves are so small that their gains are equal."""
     rng = random.Random(3)
-    parents = [discrete(CATEGORICAL, [rng.randrange(4) for _ in range(150)], 4) for _ in range(12)]
-    a, b = parents[3].values, parents[8].values
-    signal = [
-        int((x == 1) != (y in (0, 2))) if rng.random() < 0.9 else rng.randrange(3) for x, y in zip(a, b, strict=True)
-    ]
-    for leaves in (Leaves(), Leaves("upn", 20.0)):
-        of = Family(discrete(CATEGORICAL, signal, 3), parents, leaves)
-        graph, tied = greedy(of, operators)
-        assert not tied and len(graph) > 1
-        model = fitted((of.child, parents), choice(leaves, operators))
-        assert model.score == pytest.approx(of.score(graph), **NEAR)
-        assert len(model.sums) == len(graph)
+    parents = [discrete(CATEGORICAL, [rng.randrange(4) for _ in range(100)], 4) for _ in range(12)]
+    rule = [2 * (x == 1) + (y in (0, 2)) for x, y in zip(parents[3].values, parents[6].values, strict=True)]
+    child = discrete(CATEGORICAL, [level if rng.random() < 0.9 else rng.randrange(4) for level in rule], 4)
+    of = Family(child, parents, Leaves(prior, 20.0, log(0.05)))
+    graph, tied = greedy(of, operators)
+    assert not tied and len(graph) > 1
+    model = fitted((child, parents), choice(of.leaves, operators))
+    assert model.score == pytest.approx(of.score(graph), **NEAR)
+    assert len(model.sums) == len(graph)
 
 
 @pytest.mark.parametrize("prior", ["sizes", "binomial(r=0.5)", "kappa(k=0.1)", "ebic(gamma=0.5)"])
@@ -489,6 +497,10 @@ def test_exact_search_over_graphs_is_the_best_of_all_dags(asked, prior):
     assert {child: tuple(sorted(own)) for child, own in result.network.parents.items()} in [
         {child: tuple(sorted(own)) for child, own in dag.items()} for dag in dags
     ]
+    if "optimal" in asked:
+        with pytest.raises(ChoiceError, match="exact"):
+            sp.find(data, score=asked, search="hc")
+        return
     climbed = sp.find(data, score=asked, prior=prior, search="hc", max_parents=3)
     assert climbed.score <= best + 1e-9
     assert climbed.score == pytest.approx(sp.score(data, climbed.parents, score=asked, prior=prior), **NEAR)
