@@ -126,7 +126,7 @@ void bind_graphs(nb::module_& m) {
             if (then >= 0) grower.apply(moves[then]);
             nb::list out;
             for (const Move& move : moves)
-                out.append(nb::make_tuple(std::string(1, "CBM"[move.kind]), move.leaf, move.other, move.parent, move.left, move.gain));
+                out.append(nb::make_tuple(std::string(1, "CBM"[move.kind]), move.gain));
             nb::dict all = to_dict(grower.graph());
             all["moves"] = out;
             return all;

@@ -209,6 +209,26 @@ Move Grower::best_merge() const {
     return best.move;
 }
 
+// The leaf depends on a parent as long as it depends on it in two leaves at least, and no longer when these are two and merged.
+Move Grower::best_merge(std::span<const double> bonus, std::span<const char> may_go) const {
+    std::map<std::pair<int, int>, std::size_t> going;    // by (leaf, older leaf): how many parents
+    for (std::size_t i = 0; i < parents_.size(); ++i) {
+        if (!used_[i] || !may_go[i]) continue;
+        std::vector<int> depend;
+        for (int number : alive_)
+            if (!indifferent(leaves_[number].region, parents_[i], data_.levels)) depend.push_back(number);
+        if (depend.size() == 2) ++going[{depend[1], depend[0]}];
+    }
+    Best best;
+    for (int number : alive_)
+        for (int other : alive_) {
+            if (other >= number || !spec_.merge) break;
+            auto at = going.find({number, other});
+            best({leaves_[number].merges[other] + bonus[at == going.end() ? 0 : at->second], Move::merge, number, other, -1, 0});
+        }
+    return best.move;
+}
+
 std::vector<Move> Grower::all() const {
     std::vector<Move> moves;
     for (int number : alive_) {

@@ -61,6 +61,8 @@ public:
     // Ties: complete before binary splits, older leaves, earlier parents and levels.
     Move best_split(std::span<const double> bonus) const;
     Move best_merge() const;
+    // With bonus[k] for a merge that leaves k of the parents that may go without effect.
+    Move best_merge(std::span<const double> bonus, std::span<const char> may_go) const;
     std::vector<Move> all() const;                       // every operator
     void apply(const Move& move);
     double value() const;

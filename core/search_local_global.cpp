@@ -42,7 +42,7 @@ public:
             const Move* next = turns.next(nodes_[splitting].split, nodes_[merging].merge);
             if (!next) break;
             score += next->gain;
-            score += next->kind == Move::merge ? merge(merging) : split(splitting);
+            next->kind == Move::merge ? merge(merging) : split(splitting);
             note(result, score);
             ++control_.done;
         }
@@ -81,7 +81,15 @@ private:
         for (std::size_t i = 0; i < bonus.size(); ++i)
             bonus[i] = node.is_parent[i] ? 0 : may_add(v, request_.candidates[v][i]) ? arc : -INFINITY;
         node.split = node.grower->best_split(bonus);
-        node.merge = node.grower->best_merge();
+        if (spec_.size_prior.empty()) {
+            node.merge = node.grower->best_merge();
+            return;
+        }
+        std::vector<double> fewer;                       // by how many parents go
+        std::vector<char> may_go(node.is_parent.size());
+        for (std::size_t i = 0; i < may_go.size(); ++i) may_go[i] = node.is_parent[i] == 1;
+        for (std::size_t k = 0; k <= node.parents; ++k) fewer.push_back(spec_.prior(node.parents - k) - spec_.prior(node.parents));
+        node.merge = node.grower->best_merge(fewer, may_go);
     }
 
     // The node with the best move of a kind; of those as good, the first.
@@ -93,7 +101,7 @@ private:
         return v;
     }
 
-    double split(int v) {
+    void split(int v) {
         Node& node = nodes_[v];
         const int place = node.split.parent;
         node.grower->apply(node.split);
@@ -102,27 +110,19 @@ private:
             add_arc(request_.candidates[v][place], v);
         }
         look(v);
-        return 0;
     }
 
-    // What it gains beyond its operator: the prior of arcs that go.
-    double merge(int v) {
+    void merge(int v) {
         Node& node = nodes_[v];
         node.grower->apply(node.merge);
         bool fewer = false;
-        double gain = 0;
         for (std::size_t i = 0; i < node.is_parent.size(); ++i)
             if (node.grower->uses(static_cast<int>(i)) && node.grower->forget(static_cast<int>(i)) && node.is_parent[i] == 1) {
-                gain += spec_.prior(node.parents - 1) - spec_.prior(node.parents);
                 node.is_parent[i] = 0, --node.parents, fewer = true;
             }
-        if (!fewer) {
-            look(v);
-            return gain;
-        }
+        if (!fewer) return look(v);
         find_ancestors();                                // arcs that were closed may be open again
         for (int u = 0; u < n_; ++u) look(u);
-        return gain;
     }
 
     void add_arc(int parent, int child) {

@@ -24,7 +24,7 @@ class Option:
     name: str
     default: Any
     help: str
-    kind: str = "number"  # number, integer, truth, network, word
+    kind: str = "number"  # number, integer, truth, network, word, letters (in any order)
     low: float = -math.inf
     high: float = math.inf
     open: bool = True
@@ -33,7 +33,9 @@ class Option:
     def checked(self, value: Any, where: str) -> Any:
         if self.kind == "network":
             return value
-        if self.kind == "word":
+        if self.kind == "letters":
+            value = next((word for word in self.words if sorted(word) == sorted(str(value).upper())), value)
+        if self.kind in ("word", "letters"):
             if value not in self.words:
                 raise ChoiceError(f"{where}: option {self.name} must be one of {', '.join(self.words)}, not {value!r}")
             return value
@@ -272,7 +274,7 @@ _GRAPHS = (
                 "operators",
                 "CBM",
                 "how it grows: complete splits (C), binary splits (B), merges (M)",
-                kind="word",
+                kind="letters",
                 words=dict.fromkeys(_OPERATORS, ()),
             ),
             Option(

@@ -246,6 +246,28 @@ def ends(of: Family, operators: str = "CBM", most: int = 300) -> list[Graph] | N
     return found
 
 
+def ends_in_turns(of: Family, operators: str = "CBM", most: int = 300) -> list[Graph] | None:
+    """As ends(), but splits as long as one gains, then merges as long as one gains, and so on in turns."""
+    first = (start(of), "CB")
+    met, waiting, found = {first}, [first], []
+    while waiting:
+        graph, turn = waiting.pop()
+        other = "M" if turn == "CB" else "CB"
+        for kinds in (turn, other):
+            onwards = best_moves(moves(of, graph, "".join(set(kinds) & set(operators))))
+            if onwards:
+                new = [(move.after, kinds) for move in onwards if (move.after, kinds) not in met]
+                break
+        else:
+            found.append(graph)
+            new = []
+        met.update(new)
+        waiting += new
+        if len(met) > most:
+            return None
+    return found
+
+
 def greedy(of: Family, operators: str = "CBM", region: type[Cells] | type[Boxes] = Boxes) -> tuple[Graph, bool]:
     """One walk, and whether gains were equal somewhere."""
     graph, tied = start(of, region), False
@@ -389,7 +411,9 @@ def depends(graph: Graph, place: int) -> bool:
 # From and to the library
 
 
-def choice(leaves: Leaves, operators: str = "CBM", optimal: bool = False, network: object = None) -> object:
+def choice(
+    leaves: Leaves, operators: str = "CBM", optimal: bool = False, network: object = None, steps: str = "best"
+) -> object:
     """The same as the user's choice. `kappa` of the Leaves must be the option's, not a prior's on parent sets."""
     import spinney as sp
 
@@ -402,5 +426,6 @@ def choice(leaves: Leaves, operators: str = "CBM", optimal: bool = False, networ
         kappa=exp(leaves.log_kappa),
         bins=leaves.bins,
         optimal=optimal,
+        steps=steps,
         **hyper,
     )

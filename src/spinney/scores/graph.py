@@ -173,6 +173,16 @@ class Graphs:
             graph = _core.fit_graph(self._facts, self._spec, number, numbers)
         return self._partition(child, order, graph, score)
 
+    def on_the_way(
+        self, child: str, parents: Sequence[str], steps: int, then: int = -1
+    ) -> tuple[Partition, list[tuple[str, float]]]:
+        """The graph after so many steps (-1: all) and one more operator, the `then`-th of those offered there (-1:
+        none); and all operators that were offered, as C, B or M with what they gain."""
+        order = tuple(sorted(parents))
+        number, numbers = self.family(child, order)
+        found = _core.graph_moves(self._facts, self._spec, number, numbers, steps, then)
+        return self._partition(child, order, found, found["value"]), found["moves"]
+
     def local_global(self, allowed: Allowed, threads: int, report: Report | None, time_limit: float | None) -> Grown:
         self._check_all(allowed)
         if self.choice["optimal"]:
