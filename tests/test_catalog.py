@@ -39,6 +39,7 @@ PUBLIC = [
     "FT",
     "FileFormatError",
     "Found",
+    "Graph",
     "K2",
     "LL",
     "LimitError",
@@ -56,6 +57,7 @@ PUBLIC = [
     "compare",
     "find",
     "fit",
+    "fit_structure",
     "learn",
     "local_score",
     "local_scores",
@@ -98,8 +100,13 @@ def test_every_row_is_described(row: Entry) -> None:
 def test_a_score_is_the_same_as_text_and_as_an_object(name: str, data: sp.Dataset, prior: str) -> None:
     row = SCORES[name]
     make = getattr(sp, row.label)
-    other = {"network": lambda _: prior, "truth": lambda value: not value, "integer": lambda value: value + 1}
-    given = {o.name: other.get(o.kind, lambda value: value * 0.5)(o.default) for o in row.options}
+    other = {
+        "network": lambda _: prior,
+        "truth": lambda option: not option.default,
+        "integer": lambda option: option.default + 1,
+        "word": lambda option: list(option.words)[-1],
+    }
+    given = {o.name: other.get(o.kind, lambda option: option.default * 0.5)(o) for o in row.options}
     text = f"{name}({', '.join(f'{option}={value}' for option, value in given.items())})" if given else name
     assert make(**given) == make(*given.values()) == choose_score(text) == choose_score(str(make(**given)))
     assert list(inspect.signature(make).parameters) == list(given)
@@ -119,10 +126,11 @@ def test_a_prior_is_the_same_as_text_and_as_a_choice(name: str, data: sp.Dataset
 def test_a_search_is_the_same_as_text_as_a_choice_and_with_keywords(name: str, data: sp.Dataset) -> None:
     options = {o.name: o.default for o in SEARCHES[name].options}
     text = f"{name}({', '.join(f'{option}={value}' for option, value in options.items())})" if options else name
+    score = "graph" if name == "local-global" else "bdeu"
     found = [
-        sp.learn(data, search=text).found,
-        sp.learn(data, search=choose_search(name)).found,
-        sp.learn(data, search=name, **options).found,
+        sp.learn(data, score, search=text).found,
+        sp.learn(data, score, search=choose_search(name)).found,
+        sp.learn(data, score, search=name, **options).found,
     ]
     assert found[0].parents == found[1].parents == found[2].parents
     assert found[0].method == found[1].method == found[2].method

@@ -24,7 +24,18 @@ from hypothesis import strategies as st
 import spinney as sp
 from slow.case import Case, cases, dependent_case
 from slow.graphs import all_dags, equivalence_class
-from slow.scores import BAYESIAN, BDE, EQUIVALENT, NOT_EQUIVALENT, ONE_OF_EACH, PRIORS, TWINS, choice, configurations
+from slow.scores import (
+    BAYESIAN,
+    BDE,
+    EQUIVALENT,
+    NOT_EQUIVALENT,
+    ONE_OF_EACH,
+    PRIORS,
+    TWINS,
+    WITH_GRAPHS,
+    choice,
+    configurations,
+)
 
 INFORMATION = [name for name in ONE_OF_EACH if name not in BAYESIAN]
 EQUIVALENT_PRIORS = ["binomial(r=0.5)", "ebic(gamma=0.5)", "kappa(k=0.1)"]  # `sizes` looks at each node's own number
@@ -80,7 +91,7 @@ def test_an_information_score_fits_by_maximum_likelihood(score, case, draw):
     assert likelihood == pytest.approx(sp.score(case.data(), parents, score="ll"), abs=1e-9)
 
 
-@pytest.mark.parametrize("score", ONE_OF_EACH)
+@pytest.mark.parametrize("score", WITH_GRAPHS)
 def test_a_configuration_never_seen_is_predicted_without_nan(score):
     case = Case({"a": 2, "b": 3}, {"a": [0, 0, 1, 1], "b": [0, 0, 1, 0]})
     network = sp.fit(case.data(), {"a": ("b",), "b": ()}, score=choice(score, case))
@@ -206,7 +217,7 @@ def test_learn_reports_the_score_of_its_network(prior):
     )
 
 
-@pytest.mark.parametrize("score", ONE_OF_EACH)
+@pytest.mark.parametrize("score", WITH_GRAPHS)
 @settings(max_examples=8)
 @given(case=cases(columns=(1, 4), rows=(1, 15)), draw=st.data())
 def test_fit_and_score_are_one_path(score, case, draw):

@@ -15,7 +15,7 @@ import spinney as sp
 from slow.case import Case, cases, dependent_case
 from slow.graphs import best_of_all
 from slow.parent_sets import enumerate_sets, lead, read_jkl, subsets, write_jkl
-from slow.scores import ONE_OF_EACH, PRIORS, TWINS, choice
+from slow.scores import ONE_OF_EACH, PRIORS, TWINS, WITH_GRAPHS, choice
 from spinney.errors import SpinneyError
 
 SIZES = {"b": 3, "a": 2, "d": 4, "c": 2, "e": 3}
@@ -52,7 +52,7 @@ def test_unpruned_lists_carry_the_prior(prior):
 
 
 @pytest.mark.parametrize("bounds", [True, False])
-@pytest.mark.parametrize("score", TWINS)
+@pytest.mark.parametrize("score", [*TWINS, "graph"])
 @settings(max_examples=6)
 @given(case=cases(columns=(1, 5), rows=(1, 20)))
 def test_every_kept_set_beats_all_its_subsets_and_no_other_is_dropped(score, bounds, case):
@@ -69,7 +69,7 @@ def test_every_kept_set_beats_all_its_subsets_and_no_other_is_dropped(score, bou
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize("score", ONE_OF_EACH)
+@pytest.mark.parametrize("score", WITH_GRAPHS)
 def test_bounds_drop_nothing_more_than_pruning(score, prior):
     for seed, rows in ((3, 12), (4, 60), (5, 300)):
         case = dependent_case(SIZES, n_rows=rows, seed=seed, noise=0.2, unseen=seed == 4)
@@ -96,7 +96,7 @@ def test_pruned_and_unpruned_have_the_same_optimum(score):
         assert found[0].parents == found[1].parents == found[2].parents
 
 
-@pytest.mark.parametrize("score", ONE_OF_EACH)
+@pytest.mark.parametrize("score", WITH_GRAPHS)
 def test_one_thread_or_two_give_the_same_lists(score):
     case = dependent_case({name: 2 + position % 3 for position, name in enumerate("hgfedcba")}, n_rows=80, seed=8)
     asked = choice(score, case) if score != "bde" else "bdeu(ess=5)"  # the twin's joint of 8 columns is not needed here

@@ -175,9 +175,10 @@ TWINS: dict[str, Callable[[Case, str, tuple[str, ...]], float]] = {
     "mit(alpha=0.9)": lambda case, child, parents: mit(case, child, parents, 0.9),
 }
 ONE_OF_EACH = [name for name in TWINS if name not in ("bdeu(ess=7.5)", "bds(ess=10)", "mit(alpha=0.9)")]
+WITH_GRAPHS = [*ONE_OF_EACH, "graph", "graph(operators=BM, prior=upn, ess=5)"]  # their twin is in decision_graphs.py
 BAYESIAN = ["k2", "bd(alpha=0.5)", BDE, "bdeu(ess=1)", "bdeu(ess=7.5)", "bds(ess=1)", "bds(ess=10)"]
 EQUIVALENT = ["ll", "aic", "bic", "mdl", BDE, "bdeu(ess=1)", "bdeu(ess=7.5)", "qnml"]
-NOT_EQUIVALENT = ["k2", "bd(alpha=0.5)", "bds(ess=1)", "fnml", "mit(alpha=0.99)"]
+NOT_EQUIVALENT = ["k2", "bd(alpha=0.5)", "bds(ess=1)", "fnml", "mit(alpha=0.99)", "graph"]
 
 
 def choice(name: str, case: Case) -> Any:
