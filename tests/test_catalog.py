@@ -105,7 +105,7 @@ def test_a_score_is_the_same_as_text_and_as_an_object(name: str, data: sp.Datase
         "truth": lambda option: not option.default,
         "integer": lambda option: option.default + 1,
         "word": lambda option: list(option.words)[-1],
-        "letters": lambda option: list(option.words)[0],
+        "letters": lambda option: next(iter(option.words)),
     }
     given = {o.name: other.get(o.kind, lambda option: option.default * 0.5)(o) for o in row.options}
     text = f"{name}({', '.join(f'{option}={value}' for option, value in given.items())})" if given else name
