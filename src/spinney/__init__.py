@@ -2,6 +2,9 @@
 
 The public API is the list below; everything else may move."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from spinney import catalog
 from spinney.compare import Comparison, compare
 from spinney.constraints import Constraints
@@ -15,6 +18,17 @@ from spinney.parent_sets import ParentSets, score_parent_sets
 from spinney.plan import Plan
 from spinney.search import Found, search
 from spinney.version import __version__
+
+if TYPE_CHECKING:
+    from spinney.discretise import Discretiser
+else:
+    _LATER = {"Discretiser": "spinney.discretise"}  # scikit-learn takes a second to import: only for those who ask
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module 'spinney' has no attribute {name!r}")
+        return getattr(import_module(_LATER[name]), name)
+
 
 LL = catalog.maker(catalog.SCORES["ll"])
 AIC = catalog.maker(catalog.SCORES["aic"])
@@ -56,6 +70,7 @@ __all__ = [
     "Continuous",
     "DataError",
     "Dataset",
+    "Discretiser",
     "FileFormatError",
     "Found",
     "Graph",
