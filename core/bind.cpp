@@ -16,6 +16,7 @@
 #include "family_sets.hpp"
 #include "parent_sets.hpp"
 #include "part.hpp"
+#include "search_branching.hpp"
 #include "search_dp.hpp"
 #include "search_greedy.hpp"
 #include "search_order.hpp"
@@ -258,6 +259,30 @@ void check_family(const std::vector<int>& parents, int child, int variables) {
              "sorted parents in range");
 }
 
+using FamilyList = std::vector<std::pair<int, std::vector<int>>>;
+
+std::vector<Family> to_families(const FamilyList& list, int variables) {
+    std::vector<Family> families;
+    for (auto& [child, parents] : list) {
+        check_family(parents, child, variables);
+        families.push_back({child, parents});
+    }
+    return families;
+}
+
+// All or nothing: Ctrl-C and the clock are errors of Python's own.
+Doubles scored(LocalScores& scores, std::span<const Family> families, Team& team, Control& control, nb::object progress,
+               double time_limit, bool brief) {
+    Ending ending;
+    auto found = run(control, progress, ending, time_limit, [&] { return score_families(scores, families, team, control); },
+                     brief && time_limit == 0 && progress.is_none());
+    if (ending.interrupted || ending.late) {
+        PyErr_SetNone(ending.interrupted ? PyExc_KeyboardInterrupt : PyExc_TimeoutError);
+        throw nb::python_error();
+    }
+    return to_numpy<Doubles>(std::move(found));
+}
+
 nb::dict to_dict(ScoredSets&& found, const Ending& ending) {
     nb::dict out;
     const std::size_t sets = found.sets_end.empty() ? 0 : found.sets_end.back();
@@ -356,22 +381,18 @@ NB_MODULE(_core, m) {
 
     m.def(
         "local_scores",
-        [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec,
-           const std::vector<std::pair<int, std::vector<int>>>& families) {
+        [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec, const FamilyList& list,
+           int threads, nb::object progress, double time_limit) {
             Control control;
-            Team team(1, control);
+            Team team(threads, control);
             Data data = make_data(columns, levels, team);
-            for (auto& [child, parents] : families) check_family(parents, child, data.variables());
-            std::vector<double> out;
-            {
-                nb::gil_scoped_release release;
-                Tables tables(static_cast<std::uint32_t>(data.rows()));
-                FamilyScorer scorer(data, spec.spec, tables);
-                for (auto& [child, parents] : families) out.push_back(scorer.score(child, parents));
-            }
-            return to_numpy<Doubles>(std::move(out));
+            const auto families = to_families(list, data.variables());
+            Tables tables(static_cast<std::uint32_t>(data.rows()));
+            CountedScores scores(data, spec.spec, tables);
+            return scored(scores, families, team, control, progress, time_limit,
+                          !spec.spec.slow() && families.size() * (data.rows() + 2000.0) < 2e8);
         },
-        "columns"_a, "levels"_a, "spec"_a, "families"_a);
+        "columns"_a, "levels"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
 
     m.def(
         "score_parent_sets",
@@ -406,23 +427,16 @@ NB_MODULE(_core, m) {
 
     m.def(
         "tree_scores",
-        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec,
-           const std::vector<std::pair<int, std::vector<int>>>& families) {
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const FamilyList& list, int threads,
+           nb::object progress, double time_limit) {
             TreeData data = make_tree_data(columns);
-            for (auto& [child, parents] : families) check_family(parents, child, static_cast<int>(data.columns.size()));
-            std::vector<double> out;
-            {
-                nb::gil_scoped_release release;
-                std::unique_ptr<TreeFamilies> worker;
-                int of = -1;
-                for (auto& [child, parents] : families) {
-                    if (child != of) worker = std::make_unique<TreeFamilies>(data, spec, of = child);
-                    out.push_back(worker->score(parents));
-                }
-            }
-            return to_numpy<Doubles>(std::move(out));
+            const auto families = to_families(list, static_cast<int>(data.columns.size()));
+            Control control;
+            Team team(threads, control);
+            TreeScores scores(data, spec);
+            return scored(scores, families, team, control, progress, time_limit, families.size() * data.rows < 1e5);
         },
-        "columns"_a, "spec"_a, "families"_a);
+        "columns"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
 
     m.def(
         "fit_tree",
@@ -566,6 +580,14 @@ NB_MODULE(_core, m) {
             return out;
         },
         "sets"_a, "start"_a, "runs"_a, "patience"_a, "seed"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+
+    m.def(
+        "branching",
+        [](DoublesIn weights, const std::vector<bool>& may_be_root, bool forest, double tie) {
+            must(weights.size() == may_be_root.size() * may_be_root.size() && tie >= 0, "a weight for every pair");
+            return best_branching({static_cast<int>(may_be_root.size()), {weights.data(), weights.size()}, may_be_root, forest, tie});
+        },
+        "weights"_a, "may_be_root"_a, "forest"_a, "tie"_a);
 
     nb::class_<Part>(m, "Part")
         .def("__init__", [](Part* self, const SetsIn& arrays) { new (self) Part(whole(read_sets(arrays))); }, "sets"_a)

@@ -79,7 +79,14 @@ class Tabular:
     def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
         return self._index[child], sorted(self._index[p] for p in parents)
 
-    def local_scores(self, families: Sequence[tuple[str, Sequence[str]]]) -> NDArray[np.float64]:
+    def local_scores(
+        self,
+        families: Sequence[tuple[str, Sequence[str]]],
+        threads: int = 1,
+        report: Report | None = None,
+        time_limit: float | None = None,
+    ) -> NDArray[np.float64]:
+        """In one crossing. Past the time limit: TimeoutError."""
         numbered = [self.family(child, parents) for child, parents in families]
         if self._network is None:  # the core need not prepare columns that no family names
             named = sorted({v for child, parents in numbered for v in (child, *parents)})
@@ -89,7 +96,7 @@ class Tabular:
             named = list(range(len(self.names)))
         columns, levels = [self._columns[v] for v in named], [self._levels[v] for v in named]
         with self._limits():
-            return _core.local_scores(columns, levels, self._spec, numbered)
+            return _core.local_scores(columns, levels, self._spec, numbered, threads, report, time_limit or 0.0)
 
     def parent_sets(
         self,
