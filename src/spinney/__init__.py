@@ -2,7 +2,12 @@
 
 The public API is the list below; everything else may move."""
 
-from spinney import catalog
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from spinney import catalog, evaluate
 from spinney.compare import Comparison, compare
 from spinney.constraints import Constraints
 from spinney.dataset import Dataset
@@ -15,6 +20,9 @@ from spinney.parent_sets import ParentSets, score_parent_sets
 from spinney.plan import Plan
 from spinney.search import Found, search
 from spinney.version import __version__
+
+if TYPE_CHECKING:
+    from spinney.classify import NaiveBayesClassifier, NetworkClassifier, TANClassifier
 
 LL = catalog.maker(catalog.SCORES["ll"])
 AIC = catalog.maker(catalog.SCORES["aic"])
@@ -58,14 +66,18 @@ __all__ = [
     "FileFormatError",
     "Found",
     "LimitError",
+    "NaiveBayesClassifier",
     "Network",
+    "NetworkClassifier",
     "Ordinal",
     "ParentSets",
     "Plan",
     "Result",
     "SpinneyError",
+    "TANClassifier",
     "__version__",
     "compare",
+    "evaluate",
     "find",
     "fit",
     "learn",
@@ -75,3 +87,10 @@ __all__ = [
     "score_parent_sets",
     "search",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimators are imported when they are asked for: scikit-learn takes a second, and nothing else needs it."""
+    if name in __all__:
+        return getattr(import_module("spinney.classify"), name)
+    raise AttributeError(f"module 'spinney' has no attribute {name!r}")

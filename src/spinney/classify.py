@@ -24,6 +24,7 @@ from spinney.catalog import Choice, Score, choose_score
 from spinney.constraints import Constraints
 from spinney.dataset import Dataset, Kinds
 from spinney.discretise import Discretiser
+from spinney.evaluate import check_classes
 from spinney.kinds import KINDS, Categorical, Kind, interval_codes, intervals, level_text
 from spinney.learn import find, fit
 from spinney.network import Network
@@ -35,8 +36,8 @@ Cuts = dict[str, tuple[float, ...]]
 
 
 class _ScoreOrMethod:
-    """Two things are called score: spinney's parameter, and scikit-learn's method for the mean accuracy. Setting it sets
-    the parameter, which is seen by get_params() and in vars(); asking for it gives the method."""
+    """Two things are called score: spinney's parameter, and scikit-learn's method for the mean accuracy. Who sets it
+    sets the parameter, which get_params() and vars() show; who asks for it gets the method."""
 
     def __get__(self, estimator: Any, owner: type) -> Any:
         return ClassifierMixin.score if estimator is None else ClassifierMixin.score.__get__(estimator)
@@ -65,8 +66,19 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the network of the attributes X and the classes y."""
         frame, labels = self._checked(X, y)
         data = Dataset.from_frame(frame, kinds=_declared(self.kinds, frame), ignore_absent=True)
+        return self._fit(data, _target_name(y, data.names), labels)
+
+    def fit_dataset(self, data: Dataset, target: str) -> _Classifier:
+        """The same from one Dataset, in which the class is the column `target`. Kinds are those of the Dataset."""
+        check_classes(data, target)
+        labels = np.array(data.levels(target), dtype=object)[data.codes(target)]
+        attributes = data.select(name for name in data.names if name != target)
+        self._frame(attributes, labels, reset=True)
+        return self._fit(attributes, target, labels)
+
+    def _fit(self, data: Dataset, target: str, labels: Array) -> _Classifier:
+        self.target_ = target
         self.classes_, codes = np.unique(labels, return_inverse=True)
-        self.target_ = _target_name(y, data.names)
         cuts = self._cuts(data, codes)
         levels = Categorical([level_text(label) for label in self.classes_.tolist()])
         joined = _joined(data, cuts, self.target_, levels, codes)
@@ -81,6 +93,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return self
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "network_")
+
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """P(class | attributes) per row, one column per entry of classes_."""
         check_is_fitted(self)
@@ -88,7 +103,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = [name for name in self.network_.names if name != self.target_]
         # By position, as everywhere in scikit-learn: an array has no names, and of a frame they have been compared.
         frame = dict(zip(names, table.columns, strict=True))
-        return self.network_.predict_proba(frame, self.target_, unseen="ignore")
+        return self.network_.predict_proba(frame, self.target_, unseen="allow")
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row, among equals the first of classes_."""
@@ -241,18 +256,17 @@ class NetworkClassifier(_Classifier):
         return _fitted(data, self.found_, score, self.parameters)
 
 
+MODELS = {"naive-bayes": NaiveBayesClassifier, "tan": TANClassifier, "network": NetworkClassifier}
+
+
 def _fitted(data: Dataset, found: Found, score: str | Choice, parameters: str | Choice | None) -> Network:
     """The graph with its tables. The plan says what decided the graph, and what filled the tables."""
     chosen = choose_score(score)
     assert isinstance(chosen.entry, Score)
     filling = choose_score(parameters or (chosen if chosen.entry.bayesian else "bdeu"))
     network = fit(data, found.parents, filling)
-    network.plan = {
-        **(network.plan or {}),
-        "score": str(chosen),
-        "parameters": str(filling),
-        "search": str(found.method),
-    }
+    graph = {"score": str(chosen), "search": found.method, "value": found.score}
+    network.plan = {**(network.plan or {}), "graph": graph}
     return network
 
 

@@ -26,11 +26,10 @@ from spinney import kinds_file
 from spinney.cells import MISSING_TEXTS
 from spinney.columns import FEW_INTEGERS, Column, Encoded, Rows, encode, settle, shown
 from spinney.errors import ChoiceError, DataError, FileFormatError
-from spinney.kinds import Categorical, Continuous, Kind, Ordinal, as_kind, code_type, to_plain
+from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, as_kind, code_type, to_plain
 from spinney.table import FORMATS, RawTable, read_frame, read_table, refuse_duplicates, suffixes
 
 Missing = Literal["refuse", "drop", "level"]
-Unseen = Literal["refuse", "add"]
 Kinds = Mapping[str, Kind | str] | str | os.PathLike[str] | None
 Array = npt.NDArray[np.generic]
 
@@ -72,7 +71,7 @@ class Dataset:
         missing: 'refuse', 'drop' (the rows) or 'level' (discrete columns get the level 'missing').
         ignore_absent: kinds may name columns that the table does not have.
         only_named: take only the columns that kinds names.
-        unseen: levels that kinds does not name are refused, or added after those that it names ('add')."""
+        unseen: levels that kinds does not name are refused, or, with 'allow', added after those that it names."""
         declared = _declared(kinds)
         _check_choices(missing, unseen)
         table = read_table(path, delimiter)
@@ -170,7 +169,7 @@ class Dataset:
         if n_rows == 1:
             notes.append("the table has one row, from which no dependence can be learned")
         settled = {
-            name: settle(name, column, declared.get(name), rows, missing == "level", unseen == "add")
+            name: settle(name, column, declared.get(name), rows, missing == "level", unseen == "allow")
             for name, column in encoded.items()
         }
         return cls(settled, n_rows, notes=notes, standardise=standardise)
@@ -304,8 +303,8 @@ def _declared(kinds: Kinds) -> dict[str, Kind]:
 def _check_choices(missing: str, unseen: str) -> None:
     if missing not in ("refuse", "drop", "level"):
         raise ChoiceError(f"missing={missing!r} is not a choice; write 'refuse', 'drop' or 'level'")
-    if unseen not in ("refuse", "add"):
-        raise ChoiceError(f"unseen={unseen!r} is not a choice; write 'refuse' or 'add'")
+    if unseen not in ("refuse", "allow"):
+        raise ChoiceError(f"unseen={unseen!r} is not a choice; write 'refuse' or 'allow'")
 
 
 def _check_names(names: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -99,6 +99,7 @@ class Continuous:
 
 
 Kind = Categorical | Ordinal | Continuous
+Unseen = Literal["refuse", "allow"]  # what to do about levels that a kind, or a network, does not have
 
 KINDS: dict[str, type[Categorical] | type[Ordinal] | type[Continuous]] = {
     kind.word: kind for kind in (Categorical, Ordinal, Continuous)

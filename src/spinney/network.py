@@ -12,17 +12,17 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spinney import predict, sample
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
-from spinney.fitted.model import Columns, Floats, Levels, LocalModel, Unseen, align, some
+from spinney.fitted.model import Columns, Floats, Levels, LocalModel, align, some
 from spinney.fitted.table import Table
 from spinney.graph import CPDAG, DAG, Edge
-from spinney.kinds import Continuous, Kind, interval_codes, open_range
+from spinney.kinds import Continuous, Kind, Unseen, interval_codes, open_range
 from spinney.table import read_frame
 
 if TYPE_CHECKING:
@@ -116,8 +116,8 @@ class Network:
     def predict_proba(self, data: Dataset | Any, target: str, *, unseen: Unseen = "refuse") -> Floats:
         """P(target | all other columns) per row, one column per level of the target; see predict.py.
 
-        unseen: levels that the network does not know are refused, or the families that hold them are left out
-        ('ignore')."""
+        unseen: levels that the network does not know are refused, or, with 'allow', the families that hold them are
+        left out."""
         blanket = predict.markov_blanket(self.dag, target)
         if self._levels(target) is None:
             raise ChoiceError(
@@ -184,8 +184,7 @@ class Network:
             if not names:
                 return Columns(len(read_frame(data).columns[0]), {})
             kinds = {name: self.accepts[name] for name in names}
-            door: Literal["refuse", "add"] = "refuse" if unseen == "refuse" else "add"
-            data = Dataset.from_frame(data, kinds=kinds, only_named=True, ignore_absent=True, unseen=door)
+            data = Dataset.from_frame(data, kinds=kinds, only_named=True, ignore_absent=True, unseen=unseen)
         cut = [name for name in names if name in self.cuts and not getattr(data.kinds.get(name), "discrete", True)]
         columns = align(data, {name: None if name in cut else self._levels(name) for name in names}, unseen=unseen)
         for name in cut:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ChoiceError, DataError
-from spinney.kinds import Kind
+from spinney.kinds import Kind, Unseen
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset
@@ -22,7 +22,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Numbers = NDArray[np.integer] | Floats  # a column: codes if it is discrete, values in the user's units if not
 Levels = tuple[str, ...] | None  # of a column; None: it is continuous
-Unseen = Literal["refuse", "ignore"]  # what to do about levels that a network does not know
 
 
 class Columns:
@@ -64,7 +63,7 @@ class Columns:
 def align(data: Dataset | Columns, levels: Mapping[str, Levels], *, unseen: Unseen = "refuse") -> Columns:
     """The columns named in `levels`; codes are translated BY NAME into these levels, continuous values stay.
 
-    unseen: levels of the data that are not among these are refused, or have the code -1 ('ignore')."""
+    unseen: levels of the data that are not among these are refused, or have the code -1."""
     if isinstance(data, Columns):
         return data
     return Columns(data.n_rows, {name: _translated(data, name, wanted, unseen) for name, wanted in levels.items()})
