@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -64,8 +64,12 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> _Classifier:
         """Learn the network of the attributes X and the classes y."""
-        frame, labels = self._checked(X, y)
-        data = Dataset.from_frame(frame, kinds=_declared(self.kinds, frame), ignore_absent=True)
+        columns, labels = self._checked(X, y)
+        kinds = self.kinds
+        if isinstance(kinds, str) and kinds in KINDS:  # one word for all
+            kinds = dict.fromkeys(columns, kinds)
+        # A kinds file may be that of the whole table, the class included.
+        data = Dataset.from_frame(columns, kinds=kinds, ignore_absent=not isinstance(kinds, Mapping))
         return self._fit(data, _target_name(y, data.names), labels)
 
     def fit_dataset(self, data: Dataset, target: str) -> _Classifier:
@@ -73,7 +77,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_classes(data, target)
         labels = np.array(data.levels(target), dtype=object)[data.codes(target)]
         attributes = data.select(name for name in data.names if name != target)
-        self._frame(attributes, labels, reset=True)
+        self._columns(attributes, labels, reset=True)
         return self._fit(attributes, target, labels)
 
     def _fit(self, data: Dataset, target: str, labels: Array) -> _Classifier:
@@ -99,11 +103,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """P(class | attributes) per row, one column per entry of classes_."""
         check_is_fitted(self)
-        table = read_frame(self._frame(X, reset=False))
         names = [name for name in self.network_.names if name != self.target_]
         # By position, as everywhere in scikit-learn: an array has no names, and of a frame they have been compared.
-        frame = dict(zip(names, table.columns, strict=True))
-        return self.network_.predict_proba(frame, self.target_, unseen="allow")
+        columns = dict(zip(names, self._columns(X, reset=False).values(), strict=True))
+        return self.network_.predict_proba(columns, self.target_, unseen="allow")
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row, among equals the first of classes_."""
@@ -115,34 +118,37 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learned(self, data: Dataset) -> Network:
         """The network over the attributes and, called target_, the class."""
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
-        """X as read_frame() takes it, and the classes, one per row, none missing."""
-        frame = self._frame(X, y, reset=True)
-        labels = column_or_1d(check_array(y, input_name="y", ensure_2d=False, dtype=None), warn=True)
-        check_consistent_length(X, labels)
-        check_classification_targets(labels)
-        return frame, labels
+    def _scores(self) -> list[str | Choice]:
+        """The scores that read the table."""
+        given = (vars(self)["score"], getattr(self, "parameters", None))
+        return [score for score in given if score is not None]
 
-    def _frame(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
-        """X as read_frame() takes it; names and number of columns checked as scikit-learn does."""
+    def _checked(self, X: Any, y: Any) -> tuple[dict[str, Any], Array]:
+        """The columns of X, and the classes, one per row, none missing."""
+        columns = self._columns(X, y, reset=True)
+        labels = column_or_1d(check_array(y, input_name="y", ensure_2d=False, dtype=None), warn=True)
+        check_consistent_length(*columns.values(), labels)
+        check_classification_targets(labels)
+        return columns, labels
+
+    def _columns(self, X: Any, y: Any = "no_validation", *, reset: bool) -> dict[str, Any]:
+        """The columns of X by name; names and number are checked as everywhere in scikit-learn."""
         if isinstance(X, Dataset):
             X = X.to_arrow()
         elif isinstance(X, Mapping):
-            table = read_frame(X)
-            X = pa.table(dict(zip(table.names, table.columns, strict=True)))
+            X = pa.table(_by_name(X))
         framed = is_into_dataframe(X)
         values = X if framed else check_array(X, input_name="X", dtype=None, estimator=self)
         validate_data(self, X, y, reset=reset, skip_check_array=True)
-        return X if framed else {f"x{place}": column for place, column in enumerate(values.T)}
+        return _by_name(X) if framed else {f"x{place}": column for place, column in enumerate(values.T)}
 
     def _cuts(self, data: Dataset, codes: Array) -> Cuts:
         """The thresholds of the continuous columns, if they are to be cut."""
         continuous = [name for name in data.names if not data.kinds[name].discrete]
         method = self.discretise
         if isinstance(method, str) and method == "auto":
-            entry = choose_score(vars(self)["score"]).entry
-            assert isinstance(entry, Score)
-            method = None if "continuous" in entry.kinds else "mdl"
+            scores = [choose_score(given).entry for given in self._scores()]
+            method = None if all("continuous" in cast(Score, entry).kinds for entry in scores) else "mdl"
         if method is None or not continuous:
             return {}
         cutter = Discretiser(method) if isinstance(method, str) else clone(method)
@@ -270,9 +276,9 @@ def _fitted(data: Dataset, found: Found, score: str | Choice, parameters: str | 
     return network
 
 
-def _declared(kinds: Kinds, frame: Any) -> Kinds:
-    """One word for all columns is a kind for each."""
-    return dict.fromkeys(read_frame(frame).names, kinds) if isinstance(kinds, str) and kinds in KINDS else kinds
+def _by_name(frame: Any) -> dict[str, pa.ChunkedArray]:
+    table = read_frame(frame)
+    return dict(zip(table.names, table.columns, strict=True))
 
 
 def _target_name(y: Any, names: tuple[str, ...]) -> str:
