@@ -252,19 +252,16 @@ TreeData make_tree_data(const std::vector<ColumnFacts>& facts) {
     return data;
 }
 
-void check_family(const std::vector<int>& parents, int child, int variables) {
-    must(child >= 0 && child < variables, "children in range");
-    for (std::size_t i = 0; i < parents.size(); ++i)
-        must(parents[i] >= 0 && parents[i] < variables && parents[i] != child && (i == 0 || parents[i - 1] < parents[i]),
-             "sorted parents in range");
-}
-
 using FamilyList = std::vector<std::pair<int, std::vector<int>>>;
 
-std::vector<Family> to_families(const FamilyList& list, int variables) {
+std::vector<Family> to_families(const FamilyList& list, std::size_t columns) {
+    const int n = static_cast<int>(columns);
     std::vector<Family> families;
     for (auto& [child, parents] : list) {
-        check_family(parents, child, variables);
+        must(child >= 0 && child < n, "children in range");
+        for (std::size_t i = 0; i < parents.size(); ++i)
+            must(parents[i] >= 0 && parents[i] < n && parents[i] != child && (i == 0 || parents[i - 1] < parents[i]),
+                 "sorted parents in range");
         families.push_back({child, parents});
     }
     return families;
@@ -430,7 +427,7 @@ NB_MODULE(_core, m) {
         [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const FamilyList& list, int threads,
            nb::object progress, double time_limit) {
             TreeData data = make_tree_data(columns);
-            const auto families = to_families(list, static_cast<int>(data.columns.size()));
+            const auto families = to_families(list, data.columns.size());
             Control control;
             Team team(threads, control);
             TreeScores scores(data, spec);
@@ -442,10 +439,8 @@ NB_MODULE(_core, m) {
         "fit_tree",
         [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents) {
             TreeData data = make_tree_data(columns);
-            check_family(parents, child, static_cast<int>(data.columns.size()));
-            TreeFamilies worker(data, spec, child);
-            Tree tree = worker.tree(parents);
-            return to_dict(std::move(tree));
+            to_families({{child, parents}}, data.columns.size());
+            return to_dict(TreeFamilies(data, spec, child).tree(parents));
         },
         "columns"_a, "spec"_a, "child"_a, "parents"_a);
 
@@ -453,7 +448,7 @@ NB_MODULE(_core, m) {
         "fit_bins",
         [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents) {
             TreeData data = make_tree_data(columns);
-            check_family(parents, child, static_cast<int>(data.columns.size()));
+            to_families({{child, parents}}, data.columns.size());
             return TreeFamilies(data, spec, child).binned(parents).choice;
         },
         "columns"_a, "spec"_a, "child"_a, "parents"_a);

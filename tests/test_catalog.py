@@ -121,15 +121,24 @@ def test_a_prior_is_the_same_as_text_and_as_a_choice(name: str, data: sp.Dataset
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_is_the_same_as_text_as_a_choice_and_with_keywords(name: str, data: sp.Dataset) -> None:
-    options = {o.name: o.default for o in SEARCHES[name].options}
+    columns = {"target": "c", "root": "a"}
+    options = {o.name: columns[o.name] if o.kind == "name" else o.default for o in SEARCHES[name].options}
     text = f"{name}({', '.join(f'{option}={value}' for option, value in options.items())})" if options else name
     found = [
         sp.learn(data, search=text).found,
-        sp.learn(data, search=choose_search(name)).found,
+        sp.learn(data, search=choose_search(name, **options)).found,
         sp.learn(data, search=name, **options).found,
     ]
     assert found[0].parents == found[1].parents == found[2].parents
     assert found[0].method == found[1].method == found[2].method
+
+
+@pytest.mark.parametrize(
+    "column", ["a", "two words", "a,b", "a=b", 'say "x"', "it's", "a(b)", "", ",", '"', " a ", "Größe"]
+)
+def test_a_column_name_goes_through_text_and_back(column: str) -> None:
+    chosen = choose_search("tan", target=column)
+    assert chosen["target"] == column and choose_search(str(chosen)) == chosen
 
 
 def test_a_case_and_spaces_do_not_matter() -> None:

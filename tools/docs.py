@@ -41,6 +41,11 @@ on the command line `--search 'tabu(restarts=10)'`. Every search honours the con
 the time limit or at Ctrl-C with the best network so far, and gives the same answer for the same data and seed. A
 search that *proves* returns a network together with a bound that no other network over the scored parent sets can
 exceed. It needs all parent sets scored first, and if that alone takes longer than the time limit, says so.
+
+`chow-liu` and `tan` give back the best of all trees, for every score. They score all families that a tree can have,
+and have no network before that: past the time limit they say so. Their bound is that of the other searches, over all
+networks, not over trees. A tree takes all columns in, also where that lowers the score; with `forest=True` it does
+not. On the command line: `--search 'tan(target=diagnosis)'`; a name with commas or quotes stands in double quotes.
 """
 
 PRIORS_TEXT = """\
