@@ -35,6 +35,7 @@ PUBLIC = [
     "DAG",
     "DataError",
     "Dataset",
+    "Discretiser",
     "FNML",
     "FT",
     "FileFormatError",

@@ -87,7 +87,7 @@ def test_options_are_those_of_the_estimators(words: list[str], made: Any, said: 
 
 def test_cv_says_accuracy_interval_and_folds(said: Any, data: sp.Dataset) -> None:
     text = said("classify", "cv", "table.csv", *TARGET)
-    found = sp.evaluate.accuracy("bdeu", data, "ill")
+    found = sp.evaluate.accuracy("fnml", data, "ill")
     assert f"{found.mean:.4f}  ({found.correct} of 200 rows)" in text
     assert f"{found.interval[0]:.4f} to {found.interval[1]:.4f}" in text and text.count(",") == 9
     held = said("classify", "cv", "table.csv", *TARGET, "--holdout", "0.3")

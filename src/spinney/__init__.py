@@ -2,8 +2,6 @@
 
 The public API is the list below; everything else may move."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +21,19 @@ from spinney.version import __version__
 
 if TYPE_CHECKING:
     from spinney.classify import NaiveBayesClassifier, NetworkClassifier, TANClassifier
+    from spinney.discretise import Discretiser
+else:
+    # scikit-learn takes a second to import: only for those who ask
+    _LATER = {
+        "Discretiser": "spinney.discretise",
+        **dict.fromkeys(["NaiveBayesClassifier", "NetworkClassifier", "TANClassifier"], "spinney.classify"),
+    }
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module 'spinney' has no attribute {name!r}")
+        return getattr(import_module(_LATER[name]), name)
+
 
 LL = catalog.maker(catalog.SCORES["ll"])
 AIC = catalog.maker(catalog.SCORES["aic"])
@@ -63,6 +74,7 @@ __all__ = [
     "Continuous",
     "DataError",
     "Dataset",
+    "Discretiser",
     "FileFormatError",
     "Found",
     "LimitError",
@@ -87,10 +99,3 @@ __all__ = [
     "score_parent_sets",
     "search",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """The estimators are imported when they are asked for: scikit-learn takes a second, and nothing else needs it."""
-    if name in __all__:
-        return getattr(import_module("spinney.classify"), name)
-    raise AttributeError(f"module 'spinney' has no attribute {name!r}")

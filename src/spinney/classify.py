@@ -46,7 +46,7 @@ class _ScoreOrMethod:
         vars(estimator)["score"] = value
 
 
-class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _Classifier(ClassifierMixin, BaseEstimator):
     """What all of them share: from X and y to a fitted network, and from rows to classes."""
 
     score = _ScoreOrMethod()
@@ -153,7 +153,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return {}
         cutter = Discretiser(method) if isinstance(method, str) else clone(method)
         cutter.fit(data.select(continuous).to_arrow(), codes)
-        return {name: tuple(map(float, cutter.thresholds_[name])) for name in continuous}
+        return {name: tuple(map(float, cuts)) for name, cuts in cutter.thresholds_.items()}
 
 
 class NaiveBayesClassifier(_Classifier):
@@ -166,7 +166,7 @@ class NaiveBayesClassifier(_Classifier):
     kinds: what the columns of X are, as in Dataset.from_frame, or one word for all of them."""
 
     def __init__(
-        self, score: str | Choice = "bdeu", *, discretise: str | Discretiser | None = "auto", kinds: Kinds = None
+        self, score: str | Choice = "bd", *, discretise: str | Discretiser | None = "auto", kinds: Kinds = None
     ) -> None:
         self.score = score
         self.discretise = discretise
@@ -181,7 +181,7 @@ class TANClassifier(_Classifier):
     """Naive Bayes with a tree among the attributes: the best one by the score (Friedman, Geiger and Goldszmidt 1997).
 
     score: decides the tree.
-    parameters: the score that fills the tables; None: the same if it is Bayesian, else bdeu, since relative
+    parameters: the score that fills the tables; None: the same if it is Bayesian, else bd (alpha 0.5), since relative
         frequencies ('ll') call everything impossible that the rows of fit do not show.
     forest: leave out edges that lower the score.
     discretise, kinds: as in NaiveBayesClassifier.
@@ -189,7 +189,7 @@ class TANClassifier(_Classifier):
 
     def __init__(
         self,
-        score: str | Choice = "bdeu",
+        score: str | Choice = "fnml",
         *,
         parameters: str | Choice | None = None,
         forest: bool = False,
@@ -269,7 +269,7 @@ def _fitted(data: Dataset, found: Found, score: str | Choice, parameters: str | 
     """The graph with its tables. The plan says what decided the graph, and what filled the tables."""
     chosen = choose_score(score)
     assert isinstance(chosen.entry, Score)
-    filling = choose_score(parameters or (chosen if chosen.entry.bayesian else "bdeu"))
+    filling = choose_score(parameters or (chosen if chosen.entry.bayesian else "bd"))
     network = fit(data, found.parents, filling)
     graph = {"score": str(chosen), "search": found.method, "value": found.score}
     network.plan = {**(network.plan or {}), "graph": graph}

@@ -21,12 +21,20 @@ Target = Annotated[
     str, typer.Option("--target", metavar="NAME", show_default=False, help="The column that holds the class.")
 ]
 Model = Annotated[str, typer.Option("--model", metavar="naive-bayes|tan|network", help="The kind of classifier.")]
+ScoreName = Annotated[
+    str | None,
+    typer.Option(
+        "--score",
+        metavar="SCORE",
+        help=("The score, with its options; without it the usual one of the model; see `spinney list scores`."),
+    ),
+]
 Parameters = Annotated[
     str | None,
     typer.Option(
         "--parameters",
         metavar="SCORE",
-        help=("The score that fills the tables; without it the one of --score if it is Bayesian, else bdeu."),
+        help=("The score that fills the tables; without it the one of --score if it is Bayesian, else bd."),
     ),
 ]
 Forest = Annotated[bool | None, typer.Option("--forest", help="tan: leave out edges that lower the score.")]
@@ -55,7 +63,7 @@ def train(
     data: opt.TableFile,
     target: Target,
     model: Model = "tan",
-    score: opt.ScoreName = "bdeu",
+    score: ScoreName = None,
     parameters: Parameters = None,
     forest: Forest = None,
     discretise: Discretise = None,
@@ -99,7 +107,7 @@ def cross_validate(
     data: opt.TableFile,
     target: Target,
     model: Model = "tan",
-    score: opt.ScoreName = "bdeu",
+    score: ScoreName = None,
     parameters: Parameters = None,
     forest: Forest = None,
     discretise: Discretise = None,
@@ -162,7 +170,7 @@ def predict(
 
 def _classifier(
     model: str,
-    score: str,
+    score: str | None,
     parameters: str | None,
     forest: bool | None,
     discretise: str | None,
@@ -175,7 +183,13 @@ def _classifier(
 
     if model not in MODELS:
         raise ChoiceError(f"--model {model!r} is not a kind of classifier; choose one of {', '.join(MODELS)}")
-    given = {"parameters": parameters, "forest": forest, "search": search, "max_parents": max_parents}
+    given = {
+        "score": score,
+        "parameters": parameters,
+        "forest": forest,
+        "search": search,
+        "max_parents": max_parents,
+    }
     options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     known = inspect.signature(MODELS[model]).parameters.keys()
     for name in options.keys() - known:
@@ -184,7 +198,7 @@ def _classifier(
         options["n_jobs"] = n_jobs
     if discretise is not None:
         options["discretise"] = None if discretise == "none" else discretise
-    return MODELS[model](score, **options)
+    return MODELS[model](**options)
 
 
 def _lines(network: Network, target: str, classes: list[str]) -> list[str]:
