@@ -105,7 +105,11 @@ def searches() -> str:
 def cli() -> str:
     """Every command with its arguments and options."""
     group: Any = typer.main.get_command(app)
-    rows = [(f"[`spinney {name}`](#spinney-{name})", _sentence(group.commands[name].help)) for name in COMMANDS]
+    commands = {name: _found(group, name) for name in COMMANDS}
+    rows = [
+        (f"[`spinney {name}`](#spinney-{name.replace(' ', '-')})", _sentence(command.help))
+        for name, command in commands.items()
+    ]
     lines = [
         HEAD.format("the help texts in src/spinney/cli"),
         "# The command line\n",
@@ -114,9 +118,16 @@ def cli() -> str:
         "",
         CLI_TEXT,
     ]
-    for name in COMMANDS:
-        lines += _command(name, group.commands[name])
+    for name, command in commands.items():
+        lines += _command(name, command)
     return "\n".join(lines)
+
+
+def _found(group: Any, name: str) -> Any:
+    """The command of this name, which may be in a group of its own."""
+    for own in name.split():
+        group = group.commands[own]
+    return group
 
 
 def _command(name: str, command: Any) -> list[str]:

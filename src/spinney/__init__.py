@@ -5,7 +5,7 @@ The public API is the list below; everything else may move."""
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from spinney import catalog
+from spinney import catalog, evaluate
 from spinney.compare import Comparison, compare
 from spinney.constraints import Constraints
 from spinney.dataset import Dataset
@@ -20,9 +20,14 @@ from spinney.search import Found, search
 from spinney.version import __version__
 
 if TYPE_CHECKING:
+    from spinney.classify import NaiveBayesClassifier, NetworkClassifier, TANClassifier
     from spinney.discretise import Discretiser
 else:
-    _LATER = {"Discretiser": "spinney.discretise"}  # scikit-learn takes a second to import: only for those who ask
+    # scikit-learn takes a second to import: only for those who ask
+    _LATER = {
+        "Discretiser": "spinney.discretise",
+        **dict.fromkeys(["NaiveBayesClassifier", "NetworkClassifier", "TANClassifier"], "spinney.classify"),
+    }
 
     def __getattr__(name: str) -> Any:
         if name not in _LATER:
@@ -75,14 +80,18 @@ __all__ = [
     "Found",
     "Graph",
     "LimitError",
+    "NaiveBayesClassifier",
     "Network",
+    "NetworkClassifier",
     "Ordinal",
     "ParentSets",
     "Plan",
     "Result",
     "SpinneyError",
+    "TANClassifier",
     "__version__",
     "compare",
+    "evaluate",
     "find",
     "fit",
     "fit_structure",
