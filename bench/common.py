@@ -28,7 +28,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 HERE = Path(__file__).resolve().parent
-PACKAGES = ("spinney", "pybnesian", "pyagrum", "pgmpy", "numpy", "pandas")
+PACKAGES = ("spinney", "pybnesian", "pyagrum", "pgmpy", "scikit-learn", "numpy", "pandas")
 
 Codes = Mapping[str, npt.NDArray[np.int64]]  # column -> levels counted from 0
 Prepare = Callable[[], Callable[[], Any]]  # builds fresh state, returns what is timed
@@ -147,9 +147,10 @@ def installed(name: str) -> str | None:
         return None
 
 
-def arguments(description: str, cases: Sequence[str]) -> argparse.Namespace:
+def arguments(description: str, cases: Sequence[str], *, needs_data: bool = True) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--data", type=Path, required=True, help="folder with samples/ and networks/")
+    if needs_data:
+        parser.add_argument("--data", type=Path, required=True, help="folder with samples/, networks/ and the like")
     parser.add_argument("--only", nargs="+", choices=cases, default=list(cases), help="run a part only")
     parser.add_argument("--repeats", type=int, default=5, help="runs of which the fastest counts")
     parser.add_argument("--results", type=Path, default=HERE / "results", help="where the dated results go")

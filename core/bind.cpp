@@ -2,6 +2,7 @@
 // release the GIL, keep an ear open for Ctrl-C while the work runs, and hand records out. The core owns nothing between
 // calls.
 #include "bind.hpp"
+#include "search_branching.hpp"
 #include "search_dp.hpp"
 #include "search_order.hpp"
 
@@ -71,22 +72,18 @@ NB_MODULE(_core, m) {
 
     m.def(
         "local_scores",
-        [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec,
-           const std::vector<std::pair<int, std::vector<int>>>& families) {
+        [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec, const FamilyList& list,
+           int threads, nb::object progress, double time_limit) {
             Control control;
-            Team team(1, control);
+            Team team(threads, control);
             Data data = make_data(columns, levels, team);
-            for (auto& [child, parents] : families) check_family(parents, child, data.variables());
-            std::vector<double> out;
-            {
-                nb::gil_scoped_release release;
-                Tables tables(static_cast<std::uint32_t>(data.rows()));
-                FamilyScorer scorer(data, spec.spec, tables);
-                for (auto& [child, parents] : families) out.push_back(scorer.score(child, parents));
-            }
-            return to_numpy<Doubles>(std::move(out));
+            const auto families = to_families(list, data.variables());
+            Tables tables(static_cast<std::uint32_t>(data.rows()));
+            CountedScores scores(data, spec.spec, tables);
+            return scored(scores, families, team, control, progress, time_limit,
+                          !spec.spec.slow() && families.size() * (data.rows() + 2000.0) < 2e8);
         },
-        "columns"_a, "levels"_a, "spec"_a, "families"_a);
+        "columns"_a, "levels"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
 
     m.def(
         "score_parent_sets",
@@ -184,6 +181,14 @@ NB_MODULE(_core, m) {
             return out;
         },
         "sets"_a, "start"_a, "runs"_a, "patience"_a, "seed"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+
+    m.def(
+        "branching",
+        [](DoublesIn weights, const std::vector<bool>& may_be_root, bool forest, double tie) {
+            must(weights.size() == may_be_root.size() * may_be_root.size() && tie >= 0, "a weight for every pair");
+            return best_branching({static_cast<int>(may_be_root.size()), {weights.data(), weights.size()}, may_be_root, forest, tie});
+        },
+        "weights"_a, "may_be_root"_a, "forest"_a, "tie"_a);
 
     bind_parts(m);
     bind_trees(m);

@@ -69,13 +69,6 @@ inline void check_lists(const Lists& lists, int variables) {
         }
 }
 
-inline void check_family(const std::vector<int>& parents, int child, int variables) {
-    must(child >= 0 && child < variables, "children in range");
-    for (std::size_t i = 0; i < parents.size(); ++i)
-        must(parents[i] >= 0 && parents[i] < variables && parents[i] != child && (i == 0 || parents[i - 1] < parents[i]),
-             "sorted parents in range");
-}
-
 struct Ending {                                          // why a job ended before its time, if it did
     bool interrupted = false, late = false;
 };
@@ -205,6 +198,34 @@ inline nb::dict to_dict(GreedyResult&& result, const Ending& ending) {
     out["stopped"] = result.stopped;
     note(out, ending);
     return out;
+}
+
+using FamilyList = std::vector<std::pair<int, std::vector<int>>>;
+
+inline std::vector<Family> to_families(const FamilyList& list, std::size_t columns) {
+    const int n = static_cast<int>(columns);
+    std::vector<Family> families;
+    for (auto& [child, parents] : list) {
+        must(child >= 0 && child < n, "children in range");
+        for (std::size_t i = 0; i < parents.size(); ++i)
+            must(parents[i] >= 0 && parents[i] < n && parents[i] != child && (i == 0 || parents[i - 1] < parents[i]),
+                 "sorted parents in range");
+        families.push_back({child, parents});
+    }
+    return families;
+}
+
+// All or nothing: Ctrl-C and the clock are errors of Python's own.
+inline Doubles scored(LocalScores& scores, std::span<const Family> families, Team& team, Control& control, nb::object progress,
+                      double time_limit, bool brief) {
+    Ending ending;
+    auto found = run(control, progress, ending, time_limit, [&] { return score_families(scores, families, team, control); },
+                     brief && time_limit == 0 && progress.is_none());
+    if (ending.interrupted || ending.late) {
+        PyErr_SetNone(ending.interrupted ? PyExc_KeyboardInterrupt : PyExc_TimeoutError);
+        throw nb::python_error();
+    }
+    return to_numpy<Doubles>(std::move(found));
 }
 
 using NetworkIn = std::vector<std::pair<std::vector<int>, DoublesIn>>;    // per variable its parents and its table

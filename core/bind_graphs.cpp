@@ -7,7 +7,6 @@ namespace {
 
 using CodesIn = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ColumnFacts = std::tuple<int, bool, CodesIn, std::optional<DoublesIn>, double>;
-using Families = std::vector<std::pair<int, std::vector<int>>>;
 
 struct OwnedSpec {                                       // a GraphSpec that owns its prior network
     GraphSpec spec;
@@ -78,26 +77,23 @@ void bind_graphs(nb::module_& m) {
 
     m.def(
         "graph_scores",
-        [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const Families& families, int threads) {
+        [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const FamilyList& list, int threads, nb::object progress,
+           double time_limit) {
             GraphData data = make_graph_data(columns);
-            for (auto& [child, parents] : families) {
-                check_family(parents, child, static_cast<int>(data.columns.size()));
-                check_parents(data, spec.spec, parents);
-            }
-            nb::gil_scoped_release release;
+            const auto families = to_families(list, data.columns.size());
+            for (const Family& family : families) check_parents(data, spec.spec, family.parents);
             Control control;
             Team team(threads, control);
-            auto out = score_families(graph_scores(data, spec.spec), families, team);
-            nb::gil_scoped_acquire acquire;
-            return to_numpy<Doubles>(std::move(out));
+            WorkerScores scores(graph_scores(data, spec.spec), data.columns.size());
+            return scored(scores, families, team, control, progress, time_limit, families.size() * data.rows < 1e5);
         },
-        "columns"_a, "spec"_a, "families"_a, "threads"_a);
+        "columns"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
 
     m.def(
         "fit_graph",
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, int child, const std::vector<int>& parents) {
             GraphData data = make_graph_data(columns);
-            check_family(parents, child, static_cast<int>(data.columns.size()));
+            to_families({{child, parents}}, data.columns.size());
             check_parents(data, spec.spec, parents);
             return to_dict(GraphFamilies(data, spec.spec, child).graph(parents));
         },
@@ -109,7 +105,7 @@ void bind_graphs(nb::module_& m) {
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, int child, const std::vector<int>& parents, int steps,
            int then) {
             GraphData data = make_graph_data(columns);
-            check_family(parents, child, static_cast<int>(data.columns.size()));
+            to_families({{child, parents}}, data.columns.size());
             check_parents(data, spec.spec, parents);
             LeafScore score(data, spec.spec, child);
             Grower grower(data, spec.spec, score, child, parents);

@@ -67,29 +67,23 @@ void bind_trees(nb::module_& m) {
 
     m.def(
         "tree_scores",
-        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec,
-           const std::vector<std::pair<int, std::vector<int>>>& families) {
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const FamilyList& list, int threads,
+           nb::object progress, double time_limit) {
             TreeData data = make_tree_data(columns);
-            for (auto& [child, parents] : families) check_family(parents, child, static_cast<int>(data.columns.size()));
-            std::vector<double> out;
-            {
-                nb::gil_scoped_release release;
-                Control control;
-                Team team(1, control);
-                out = score_families(tree_scores(data, spec), families, team);
-            }
-            return to_numpy<Doubles>(std::move(out));
+            const auto families = to_families(list, data.columns.size());
+            Control control;
+            Team team(threads, control);
+            WorkerScores scores(tree_scores(data, spec), data.columns.size());
+            return scored(scores, families, team, control, progress, time_limit, families.size() * data.rows < 1e5);
         },
-        "columns"_a, "spec"_a, "families"_a);
+        "columns"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
 
     m.def(
         "fit_tree",
         [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents) {
             TreeData data = make_tree_data(columns);
-            check_family(parents, child, static_cast<int>(data.columns.size()));
-            TreeFamilies worker(data, spec, child);
-            Tree tree = worker.tree(parents);
-            return to_dict(std::move(tree));
+            to_families({{child, parents}}, data.columns.size());
+            return to_dict(TreeFamilies(data, spec, child).tree(parents));
         },
         "columns"_a, "spec"_a, "child"_a, "parents"_a);
 
@@ -97,7 +91,7 @@ void bind_trees(nb::module_& m) {
         "fit_bins",
         [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents) {
             TreeData data = make_tree_data(columns);
-            check_family(parents, child, static_cast<int>(data.columns.size()));
+            to_families({{child, parents}}, data.columns.size());
             return TreeFamilies(data, spec, child).binned(parents).choice;
         },
         "columns"_a, "spec"_a, "child"_a, "parents"_a);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double worst = -std::numeric_limits<double>::infinity();
 
-struct Family {
+struct Looked {
     std::vector<int> parents;
     double score = worst, subsets = worst;               // subsets: the best of them
     double likelihood = worst;                           // at least that of any subset's finest cells, for the bounds
@@ -22,13 +22,13 @@ struct Family {
 };
 
 // All sets of this size over the candidates, in lexicographic order.
-std::vector<Family> sets_of_size(const std::vector<int>& candidates, int size) {
-    std::vector<Family> all;
+std::vector<Looked> sets_of_size(const std::vector<int>& candidates, int size) {
+    std::vector<Looked> all;
     if (size > static_cast<int>(candidates.size())) return all;
     std::vector<std::size_t> at(size);
     std::iota(at.begin(), at.end(), 0);
     for (;;) {
-        Family family;
+        Looked family;
         for (std::size_t i : at) family.parents.push_back(candidates[i]);
         all.push_back(std::move(family));
         int i = size - 1;
@@ -62,7 +62,7 @@ public:
             below_.clear();                              // lexicographic order is falling rank
             for (auto family = families.rbegin(); family != families.rend(); ++family)
                 below_.push_back({std::max(family->score, family->subsets), family->likelihood});
-            for (const Family& family : families) {
+            for (const Looked& family : families) {
                 if (!family.scored) continue;
                 ++scored;
                 if (!request_.prune || std::isinf(family.subsets) || family.score > family.subsets + slack(family))
@@ -76,9 +76,9 @@ public:
 private:
     struct Below { double best, likelihood; };           // of a set and its subsets
 
-    double slack(const Family& family) const { return tie * (std::abs(family.subsets) + static_cast<double>(scores_.rows)); }
+    double slack(const Looked& family) const { return tie * (std::abs(family.subsets) + static_cast<double>(scores_.rows)); }
 
-    void look(Family& family, std::unique_ptr<FamilyWorker>& worker) {
+    void look(Looked& family, std::unique_ptr<FamilyWorker>& worker) {
         const auto& parents = family.parents;
         for (std::size_t i = 0; i < parents.size(); ++i) {
             const Below& smaller = below_[rank_without(parents, i)];
@@ -125,21 +125,6 @@ ScoredSets score_family_sets(const FamilyScores& scores, const SetsRequest& requ
         result.scored += ChildSets(scores, request, child, team, control).run(children[child]);
     if (!control.stop) result.pack(std::move(children), team);
     return result;
-}
-
-std::vector<double> score_families(const FamilyScores& scores, std::span<const std::pair<int, std::vector<int>>> families, Team& team) {
-    // A worker has scratch of its own and serves one child: the families of a child are a task.
-    std::vector<std::pair<std::size_t, std::size_t>> tasks;
-    for (std::size_t from = 0, to; from < families.size(); from = to) {
-        for (to = from; to < families.size() && families[to].first == families[from].first;) ++to;
-        tasks.emplace_back(from, to);
-    }
-    std::vector<double> out(families.size());
-    team.run(tasks.size(), [&](int, std::size_t task) {
-        auto worker = scores.worker(families[tasks[task].first].first);
-        for (std::size_t i = tasks[task].first; i < tasks[task].second; ++i) out[i] = worker->score(families[i].second);
-    });
-    return out;
 }
 
 }  // namespace spinney

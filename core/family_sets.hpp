@@ -1,4 +1,4 @@
-// Scores that look at one family at a time, such as trees and decision graphs: Step 1, lists of families, greedy search.
+// Scores that look at one family at a time, such as trees and decision graphs: Step 1, and what searches ask.
 #pragma once
 
 #include <functional>
@@ -29,10 +29,7 @@ struct FamilyScores {
 
 ScoredSets score_family_sets(const FamilyScores& scores, const SetsRequest& request, Team& team, Control& control);
 
-// REQUIRES: the families of a child stand together.
-std::vector<double> score_families(const FamilyScores& scores, std::span<const std::pair<int, std::vector<int>>> families, Team& team);
-
-// What greedy search asks; a worker per child is made when it is first asked for.
+// What searches ask; a worker per child is made when it is first asked for.
 class WorkerScores final : public LocalScores {
 public:
     WorkerScores(FamilyScores scores, std::size_t variables) : scores_(std::move(scores)), workers_(variables) {}

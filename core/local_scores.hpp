@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "table_score.hpp"
+#include "threads.hpp"
 
 namespace spinney {
 
@@ -19,6 +20,14 @@ public:
     virtual void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) = 0;
     virtual std::unique_ptr<LocalScores> another() const = 0;      // for another thread
 };
+
+struct Family {
+    int child;
+    std::vector<int> parents;                            // sorted
+};
+
+// The scores of these families, in their order; whatever a stop has left unscored is 0.
+std::vector<double> score_families(LocalScores& scores, std::span<const Family> families, Team& team, Control& control);
 
 // Scores counted from the data when they are asked for.
 class CountedScores final : public LocalScores {

@@ -87,6 +87,7 @@ TAKES = ["learn", "table.csv"]
 KINDS = [*TAKES, "--kinds", "k.yaml"]
 LIMITS = [*TAKES, "--constraints", "c.json"]
 PREDICT = ["predict", "net.json", "new.csv", "--target", "lung"]
+CLASSIFY = ["classify", "train", "table.csv", "--target", "lung"]
 
 
 def changed(text: str, old: str, new: str) -> str:
@@ -157,6 +158,16 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "no such prior": ({}, [*TAKES, "--prior", "flat"], ("'flat'", "uniform")),
     "prior out of range": ({}, [*TAKES, "--prior", "kappa(k=2)"], ("k ", "'2'")),
     "no such search": ({}, [*TAKES, "--search", "ips"], ("'ips'", "dp")),
+    "tan without a class": ({}, [*TAKES, "--search", "tan"], ("tan", "target")),
+    "tan: no such class": ({}, [*TAKES, "--search", "tan(target=lungs)"], ("'lungs'", "'lung'")),
+    "tan: the class needs a parent": (
+        {},
+        [*TAKES, "--search", "tan(target=lung)", "--required", "cough->lung"],
+        ("'cough' -> 'lung'", "tan"),
+    ),
+    "tan with one parent": ({}, [*TAKES, "--search", "tan(lung)", "--max-parents", "1"], ("tan", "forest")),
+    "chow-liu: no such root": ({}, [*TAKES, "--search", "chow-liu(root=me)"], ("'me'", "'lung'")),
+    "chow-liu without edges": ({}, [*TAKES, "--search", "chow-liu", "--max-parents", "0"], ("tree", "forest")),
     "restarts not whole": ({}, [*TAKES, "--search", "hc(restarts=1.5)"], ("restarts", "'1.5'")),
     "max-parents negative": ({}, [*TAKES, "--max-parents", "-1"], ("--max-parents", "-1")),
     "max-parents not a number": ({}, [*TAKES, "--max-parents", "two"], ("--max-parents", "'two'")),
@@ -295,6 +306,26 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
         ["predict", "net.json", "table.csv", "--target", "lung", "--missing", "drop"],
         ("--missing drop",),
     ),
+    "classify nothing": ({}, ["classify"], ("missing command",)),
+    "classify without a target": ({}, ["classify", "train", "table.csv"], ("--target",)),
+    "classify, no such class": ({}, ["classify", "train", "table.csv", "--target", "colour"], ("'colour'",)),
+    "classify, a continuous class": (
+        {"numbers.csv": "a,b\nx,1.5\ny,2.5\n"},
+        ["classify", "cv", "numbers.csv", "--target", "b"],
+        ("'b'", "--kinds"),
+    ),
+    "classify, no such model": ({}, [*CLASSIFY, "--model", "forest"], ("'forest'", "naive-bayes")),
+    "classify, an option of another model": ({}, [*CLASSIFY, "--search", "hc"], ("--search", "tan")),
+    "classify, no such score": ({}, [*CLASSIFY, "--score", "bdei"], ("'bdei'", "bdeu")),
+    "classify, a suffix that is no network": ({}, [*CLASSIFY, "-o", "model.bif"], ("model.bif",)),
+    "classify in a hundred folds": ({}, ["classify", "cv", *CLASSIFY[2:], "--folds", "100"], ("folds", "44")),
+    "classify, half a fold": ({}, ["classify", "cv", *CLASSIFY[2:], "--folds", "0.5"], ("--folds", "'0.5'")),
+    "classify, all held out": ({}, ["classify", "cv", *CLASSIFY[2:], "--holdout", "1"], ("holdout", "1")),
+    "classify by a network that is no classifier": (
+        {},
+        ["classify", "predict", "net.json", "table.csv"],
+        ("net.json", "spinney predict"),
+    ),
     "sample of none": ({}, ["sample", "net.json", "-n", "0"], ("0 rows",)),
     "sample of fewer": ({}, ["sample", "net.json", "-n", "-3"], ("-3",)),
     "sample of some": ({}, ["sample", "net.json", "-n", "some"], ("'some'",)),
@@ -411,6 +442,22 @@ CALLS: dict[str, tuple[type[sp.SpinneyError], Act]] = {
     "save a BIF": (sp.ChoiceError, lambda data: NETWORK("net.json").save("net.bif")),
     "save to no folder": (sp.FileFormatError, lambda data: NETWORK("net.json").save("absent/net.json")),
     "write an unknown suffix": (sp.ChoiceError, lambda data: data.write("table.xlsx")),
+    "a cut that does not rise": (
+        sp.ChoiceError,
+        lambda data: sp.Network(NETWORK("net.json").kinds, NETWORK("net.json").models, cuts={"lung": [float("nan")]}),
+    ),
+    "unseen levels, an unknown word": (sp.ChoiceError, lambda data: sp.Dataset.from_frame({"a": ["x"]}, unseen="drop")),
+    "classify a column that is not there": (sp.DataError, lambda data: sp.TANClassifier().fit_dataset(data, "colour")),
+    "classify with kinds of a column that is not there": (
+        sp.DataError,
+        lambda data: sp.NaiveBayesClassifier(kinds={"colour": "categorical"}).fit({"a": ["x", "y"]}, [0, 1]),
+    ),
+    "classify with an unknown score": (sp.ChoiceError, lambda data: sp.TANClassifier("bdei").fit_dataset(data, "lung")),
+    "classify with missing cells": (
+        sp.DataError,
+        lambda data: sp.NaiveBayesClassifier().fit({"a": ["x", None]}, [0, 1]),
+    ),
+    "accuracy in one fold": (sp.ChoiceError, lambda data: sp.evaluate.accuracy("bdeu", data, "lung", folds=1)),
     "compare other variables": (sp.ChoiceError, lambda data: sp.compare({"a": []}, {"b": []})),
     "compare a number": (sp.ChoiceError, lambda data: sp.compare(3, {"b": []})),  # type: ignore[arg-type]
 }

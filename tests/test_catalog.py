@@ -35,6 +35,7 @@ PUBLIC = [
     "DAG",
     "DataError",
     "Dataset",
+    "Discretiser",
     "FNML",
     "FT",
     "FileFormatError",
@@ -45,7 +46,9 @@ PUBLIC = [
     "LimitError",
     "MDL",
     "MIT",
+    "NaiveBayesClassifier",
     "Network",
+    "NetworkClassifier",
     "Ordinal",
     "PCART",
     "ParentSets",
@@ -53,8 +56,10 @@ PUBLIC = [
     "QNML",
     "Result",
     "SpinneyError",
+    "TANClassifier",
     "__version__",
     "compare",
+    "evaluate",
     "find",
     "fit",
     "fit_structure",
@@ -100,14 +105,11 @@ def test_every_row_is_described(row: Entry) -> None:
 def test_a_score_is_the_same_as_text_and_as_an_object(name: str, data: sp.Dataset, prior: str) -> None:
     row = SCORES[name]
     make = getattr(sp, row.label)
-    other = {
-        "network": lambda _: prior,
-        "truth": lambda option: not option.default,
-        "integer": lambda option: option.default + 1,
-        "word": lambda option: list(option.words)[-1],
-        "letters": lambda option: next(iter(option.words)),
+    other = {"network": lambda _: prior, "truth": lambda value: not value, "integer": lambda value: value + 1}
+    given = {
+        o.name: list(o.words)[-1] if o.words else other.get(o.kind, lambda value: value * 0.5)(o.default)
+        for o in row.options
     }
-    given = {o.name: other.get(o.kind, lambda option: option.default * 0.5)(o) for o in row.options}
     text = f"{name}({', '.join(f'{option}={value}' for option, value in given.items())})" if given else name
     assert make(**given) == make(*given.values()) == choose_score(text) == choose_score(str(make(**given)))
     assert list(inspect.signature(make).parameters) == list(given)
@@ -125,16 +127,25 @@ def test_a_prior_is_the_same_as_text_and_as_a_choice(name: str, data: sp.Dataset
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_search_is_the_same_as_text_as_a_choice_and_with_keywords(name: str, data: sp.Dataset) -> None:
-    options = {o.name: o.default for o in SEARCHES[name].options}
-    text = f"{name}({', '.join(f'{option}={value}' for option, value in options.items())})" if options else name
+    columns = {"target": "c", "root": "a"}
     score = "graph" if name == "local-global" else "bdeu"
+    options = {o.name: columns[o.name] if o.kind == "name" else o.default for o in SEARCHES[name].options}
+    text = f"{name}({', '.join(f'{option}={value}' for option, value in options.items())})" if options else name
     found = [
         sp.learn(data, score, search=text).found,
-        sp.learn(data, score, search=choose_search(name)).found,
+        sp.learn(data, score, search=choose_search(name, **options)).found,
         sp.learn(data, score, search=name, **options).found,
     ]
     assert found[0].parents == found[1].parents == found[2].parents
     assert found[0].method == found[1].method == found[2].method
+
+
+@pytest.mark.parametrize(
+    "column", ["a", "two words", "a,b", "a=b", 'say "x"', "it's", "a(b)", "", ",", '"', " a ", "Größe"]
+)
+def test_a_column_name_goes_through_text_and_back(column: str) -> None:
+    chosen = choose_search("tan", target=column)
+    assert chosen["target"] == column and choose_search(str(chosen)) == chosen
 
 
 def test_a_case_and_spaces_do_not_matter() -> None:

@@ -42,6 +42,11 @@ on the command line `--search 'tabu(restarts=10)'`. Every search honours the con
 the time limit or at Ctrl-C with the best network so far, and gives the same answer for the same data and seed. A
 search that *proves* returns a network together with a bound that no other network over the scored parent sets can
 exceed. It needs all parent sets scored first, and if that alone takes longer than the time limit, says so.
+
+`chow-liu` and `tan` give back the best of all trees, for every score. They score all families that a tree can have,
+and have no network before that: past the time limit they say so. Their bound is that of the other searches, over all
+networks, not over trees. A tree takes all columns in, also where that lowers the score; with `forest=True` it does
+not. On the command line: `--search 'tan(target=diagnosis)'`; a name with commas or quotes stands in double quotes.
 """
 
 PRIORS_TEXT = """\
@@ -100,7 +105,11 @@ def searches() -> str:
 def cli() -> str:
     """Every command with its arguments and options."""
     group: Any = typer.main.get_command(app)
-    rows = [(f"[`spinney {name}`](#spinney-{name})", _sentence(group.commands[name].help)) for name in COMMANDS]
+    commands = {name: _found(group, name) for name in COMMANDS}
+    rows = [
+        (f"[`spinney {name}`](#spinney-{name.replace(' ', '-')})", _sentence(command.help))
+        for name, command in commands.items()
+    ]
     lines = [
         HEAD.format("the help texts in src/spinney/cli"),
         "# The command line\n",
@@ -109,9 +118,16 @@ def cli() -> str:
         "",
         CLI_TEXT,
     ]
-    for name in COMMANDS:
-        lines += _command(name, group.commands[name])
+    for name, command in commands.items():
+        lines += _command(name, command)
     return "\n".join(lines)
+
+
+def _found(group: Any, name: str) -> Any:
+    """The command of this name, which may be in a group of its own."""
+    for own in name.split():
+        group = group.commands[own]
+    return group
 
 
 def _command(name: str, command: Any) -> list[str]:

@@ -2,7 +2,10 @@
 
 The public API is the list below; everything else may move."""
 
-from spinney import catalog
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from spinney import catalog, evaluate
 from spinney.compare import Comparison, compare
 from spinney.constraints import Constraints
 from spinney.dataset import Dataset
@@ -15,6 +18,22 @@ from spinney.parent_sets import ParentSets, score_parent_sets
 from spinney.plan import Plan
 from spinney.search import Found, search
 from spinney.version import __version__
+
+if TYPE_CHECKING:
+    from spinney.classify import NaiveBayesClassifier, NetworkClassifier, TANClassifier
+    from spinney.discretise import Discretiser
+else:
+    # scikit-learn takes a second to import: only for those who ask
+    _LATER = {
+        "Discretiser": "spinney.discretise",
+        **dict.fromkeys(["NaiveBayesClassifier", "NetworkClassifier", "TANClassifier"], "spinney.classify"),
+    }
+
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module 'spinney' has no attribute {name!r}")
+        return getattr(import_module(_LATER[name]), name)
+
 
 LL = catalog.maker(catalog.SCORES["ll"])
 AIC = catalog.maker(catalog.SCORES["aic"])
@@ -56,18 +75,23 @@ __all__ = [
     "Continuous",
     "DataError",
     "Dataset",
+    "Discretiser",
     "FileFormatError",
     "Found",
     "Graph",
     "LimitError",
+    "NaiveBayesClassifier",
     "Network",
+    "NetworkClassifier",
     "Ordinal",
     "ParentSets",
     "Plan",
     "Result",
     "SpinneyError",
+    "TANClassifier",
     "__version__",
     "compare",
+    "evaluate",
     "find",
     "fit",
     "fit_structure",

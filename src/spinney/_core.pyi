@@ -44,7 +44,13 @@ class GreedyArgs:
 
 def prior_joint(spec: Spec, variables: Sequence[int]) -> NDArray[np.float64]: ...
 def local_scores(
-    columns: Columns, levels: Sequence[int], spec: Spec, families: Sequence[tuple[int, Sequence[int]]]
+    columns: Columns,
+    levels: Sequence[int],
+    spec: Spec,
+    families: Sequence[tuple[int, Sequence[int]]],
+    threads: int = 1,
+    progress: Report = None,
+    time_limit: float = 0.0,
 ) -> NDArray[np.float64]: ...
 def score_parent_sets(
     columns: Columns,
@@ -64,6 +70,7 @@ def greedy_counted(
 ) -> dict[str, Any]: ...
 def greedy_listed(sets: Sets, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
 def dp(sets: Sets, threads: int, progress: Report, time_limit: float) -> dict[str, Any]: ...
+def branching(weights: NDArray[np.float64], may_be_root: Sequence[bool], forest: bool, tie: float) -> list[int]: ...
 def order(
     sets: Sets,
     start: Lists,
@@ -94,7 +101,12 @@ class TreeSpec:
 Facts = Sequence[tuple[Any, ...]]
 
 def tree_scores(
-    columns: Facts, spec: TreeSpec, families: Sequence[tuple[int, Sequence[int]]]
+    columns: Facts,
+    spec: TreeSpec,
+    families: Sequence[tuple[int, Sequence[int]]],
+    threads: int = 1,
+    progress: Report = None,
+    time_limit: float = 0.0,
 ) -> NDArray[np.float64]: ...
 def fit_tree(columns: Facts, spec: TreeSpec, child: int, parents: Sequence[int]) -> dict[str, Any]: ...
 def fit_bins(columns: Facts, spec: TreeSpec, child: int, parents: Sequence[int]) -> list[int]: ...
@@ -135,7 +147,12 @@ class GraphSpec:
     ) -> None: ...
 
 def graph_scores(
-    columns: Facts, spec: GraphSpec, families: Sequence[tuple[int, Sequence[int]]], threads: int
+    columns: Facts,
+    spec: GraphSpec,
+    families: Sequence[tuple[int, Sequence[int]]],
+    threads: int = 1,
+    progress: Report = None,
+    time_limit: float = 0.0,
 ) -> NDArray[np.float64]: ...
 def fit_graph(columns: Facts, spec: GraphSpec, child: int, parents: Sequence[int]) -> dict[str, Any]: ...
 def graph_moves(

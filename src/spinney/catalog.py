@@ -24,7 +24,7 @@ class Option:
     name: str
     default: Any
     help: str
-    kind: str = "number"  # number, integer, truth, network, word, letters (in any order)
+    kind: str = "number"  # number, integer, truth, network, name (of a column), word, letters (in any order)
     low: float = -math.inf
     high: float = math.inf
     open: bool = True
@@ -38,6 +38,10 @@ class Option:
         if self.kind in ("word", "letters"):
             if value not in self.words:
                 raise ChoiceError(f"{where}: option {self.name} must be one of {', '.join(self.words)}, not {value!r}")
+            return value
+        if self.kind == "name":
+            if value is not None and not isinstance(value, str):
+                raise ChoiceError(f"{where}: option {self.name} must be the name of a column, not {value!r}")
             return value
         if self.kind == "truth":
             if str(value).lower() not in ("true", "false"):
@@ -108,9 +112,8 @@ class Choice:
         return self.values[option]
 
     def __str__(self) -> str:
-        if not self.values:
-            return self.name
-        return f"{self.name}({', '.join(f'{name}={_shown(value)}' for name, value in self.values.items())})"
+        shown = [f"{name}={_shown(value)}" for name, value in self.values.items() if value is not None]
+        return f"{self.name}({', '.join(shown)})" if shown else self.name
 
     __repr__ = __str__
 
@@ -378,6 +381,11 @@ _CLUSTERS = (
     Option("nodes", 0, "nodes of branch and cut at the most, for a part; 0: no end", kind="integer", low=0, open=False),
 )
 
+_FOREST = (
+    Option("forest", False, "leave out edges that do not raise the score; else one tree holds all", kind="truth"),
+    Option("root", None, "the column (tan: attribute) that is to be the root; else the best one", kind="name"),
+)
+
 _SEARCHES = (
     Search(
         "auto",
@@ -440,14 +448,26 @@ _SEARCHES = (
         room="local_global",
         needs_data=True,
     ),
+    Search(
+        "chow-liu",
+        "the best tree: every column has one parent, but for the root",
+        "Chow and Liu (1968); Edmonds (1967) where the score tells directions apart",
+        _FOREST,
+        room="trees",
+    ),
+    Search(
+        "tan",
+        "the best tree-augmented naive Bayes classifier: the class is a parent of every attribute, and the attributes "
+        "form a tree",
+        "Friedman, Geiger and Goldszmidt (1997); Carvalho (2009)",
+        (Option("target", None, "the class column; it must be named", kind="name"), *_FOREST),
+        room="trees",
+    ),
 )
 
 SCORES: dict[str, Score] = {row.name: row for row in (*_SCORES, *_TREES, *_GRAPHS)}
 PRIORS: dict[str, Entry] = {row.name: row for row in _PRIORS}
 SEARCHES: dict[str, Search] = {row.name: row for row in _SEARCHES}
-
-
-_COMMA = re.compile(r",(?![^()]*\))")  # between options, not within the brackets of one
 
 
 def choose_score(given: str | Choice) -> Choice:
@@ -482,7 +502,7 @@ def _choose(given: str | Choice, table: Mapping[str, Entry], what: str) -> Choic
 
 def _options_in(text: str, entry: Entry, given: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for position, part in enumerate(p.strip() for p in _COMMA.split(text) if p.strip()):
+    for position, part in enumerate(p.strip() for p in _PARTS.findall(text) if p.strip()):
         name, equals, value = part.partition("=")
         if not equals or "(" in name:  # by position, as in bdeu(10)
             if position >= len(entry.options):
@@ -491,8 +511,17 @@ def _options_in(text: str, entry: Entry, given: str) -> dict[str, Any]:
         name = name.strip()
         if name in values:
             raise ChoiceError(f"{given!r} sets option {name!r} twice; set it once")
-        values[name] = value.strip().strip("\"'")
+        values[name] = _unquoted(value.strip())
     return values
+
+
+_PARTS = re.compile(r"""(?:"(?:[^"]|"")*"|'[^']*'|\([^()]*\)|[^,])+""")  # commas within quotes or brackets part nothing
+
+
+def _unquoted(text: str) -> str:
+    if text[:1] == text[-1:] == '"' and len(text) > 1:
+        return text[1:-1].replace('""', '"')
+    return text.strip("\"'")
 
 
 def made(entry: Entry, values: Mapping[str, Any]) -> Choice:
@@ -552,6 +581,8 @@ def _known(entry: Entry) -> str:
 
 def _shown(value: Any) -> str:
     """Text that reads back; a prior network that came as an object stands as its name for people."""
+    if isinstance(value, str) and not re.fullmatch(r"[\w./:-]+(?: [\w./:-]+)*", value):
+        return '"' + value.replace('"', '""') + '"'
     return str(value) if isinstance(value, (int, float, str)) else f"<{type(value).__name__}>"
 
 

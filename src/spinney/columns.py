@@ -238,13 +238,15 @@ def _too_many(name: str, levels: int) -> DataError:
 # --- settle ---------------------------------------------------------------------------------------------------------
 
 
-def settle(name: str, column: Encoded, declared: Kind | None, rows: Rows, missing_level: bool) -> Column:
+def settle(
+    name: str, column: Encoded, declared: Kind | None, rows: Rows, missing_level: bool, add_levels: bool
+) -> Column:
     """The kind of a column, its reason, and its codes or values. REQUIRES: no missing cells unless missing_level."""
     if declared is None and column.source == "integers":
         column = _few_integers(column)
     if column.texts is None:
         return _settle_continuous(name, column, declared, rows, missing_level)
-    return _settle_discrete(name, column, declared, rows, missing_level)
+    return _settle_discrete(name, column, declared, rows, missing_level, add_levels)
 
 
 def _few_integers(column: Encoded) -> Encoded:
@@ -322,7 +324,9 @@ def _refuse_outside(name: str, values: Floats, declared: Continuous, rows: Rows)
         )
 
 
-def _settle_discrete(name: str, column: Encoded, declared: Kind | None, rows: Rows, missing_level: bool) -> Column:
+def _settle_discrete(
+    name: str, column: Encoded, declared: Kind | None, rows: Rows, missing_level: bool, add_levels: bool
+) -> Column:
     assert column.texts is not None and not isinstance(declared, Continuous)
     codes = column.values.astype(np.int32, copy=False)
     present = codes if column.missing is None else codes[~column.missing]
@@ -331,7 +335,12 @@ def _settle_discrete(name: str, column: Encoded, declared: Kind | None, rows: Ro
     notes: list[str] = []
     if declared is not None and declared.levels is not None:
         levels = declared.levels
-        place = _places(name, column, levels, counts, rows)
+        place = _places(column, levels)
+        unknown = np.flatnonzero((place[:-1] < 0) & (counts > 0))
+        if len(unknown) and not add_levels:
+            raise _not_a_level(name, column, levels, unknown, rows)
+        place[unknown] = range(len(levels), len(levels) + len(unknown))
+        levels += tuple(column.texts[code] for code in unknown)
     else:
         if declared is None and column.source == "text":
             notes = _doubts_about_text(name, seen, column, rows)
@@ -369,8 +378,8 @@ def _reason(column: Encoded, declared: Kind | None, seen: list[str]) -> str:
     return column.source
 
 
-def _places(name: str, column: Encoded, levels: tuple[str, ...], counts: npt.NDArray[np.intp], rows: Rows) -> Codes:
-    """For each text its place among the levels declared; one that a row has and that is not among them is refused."""
+def _places(column: Encoded, levels: tuple[str, ...]) -> Codes:
+    """For each text its place among the levels declared; -1 if it has none, and, last, for what is missing."""
     assert column.texts is not None
     position = {level: at for at, level in enumerate(levels)}
     place = np.array([position.get(text, -1) for text in column.texts] + [-1], np.int32)
@@ -380,16 +389,19 @@ def _places(name: str, column: Encoded, levels: tuple[str, ...], counts: npt.NDA
         for at, text in enumerate(column.texts):
             if place[at] < 0 and _NUMBER.match(text):
                 place[at] = by_number.get(number_of(text), -1)
-    unknown = np.flatnonzero((place[:-1] < 0) & (counts > 0))
-    if len(unknown):
-        codes = column.values
-        bad = int(np.isin(codes, unknown).argmax())
-        text = column.texts[int(codes[bad])]
-        raise DataError(
-            f"column {name!r}, row {rows.number(bad)}: {text!r} is not among its levels {shown(levels)}; "
-            "correct the cell, leave the row out, or add the level to kinds and learn anew"
-        )
     return place
+
+
+def _not_a_level(
+    name: str, column: Encoded, levels: tuple[str, ...], unknown: npt.NDArray[np.intp], rows: Rows
+) -> DataError:
+    assert column.texts is not None
+    bad = int(np.isin(column.values, unknown).argmax())
+    text = column.texts[int(column.values[bad])]
+    return DataError(
+        f"column {name!r}, row {rows.number(bad)}: {text!r} is not among its levels {shown(levels)}; "
+        "correct the cell, leave the row out, or add the level to kinds and learn anew"
+    )
 
 
 def number_of(text: str) -> int | float:

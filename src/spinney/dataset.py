@@ -26,7 +26,7 @@ from spinney import kinds_file
 from spinney.cells import MISSING_TEXTS
 from spinney.columns import FEW_INTEGERS, Column, Encoded, Rows, encode, settle, shown
 from spinney.errors import ChoiceError, DataError, FileFormatError
-from spinney.kinds import Categorical, Continuous, Kind, Ordinal, as_kind, code_type, to_plain
+from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, as_kind, code_type, to_plain
 from spinney.table import FORMATS, RawTable, read_frame, read_table, refuse_duplicates, suffixes
 
 Missing = Literal["refuse", "drop", "level"]
@@ -63,16 +63,19 @@ class Dataset:
         delimiter: str | None = None,
         ignore_absent: bool = False,
         only_named: bool = False,
+        unseen: Unseen = "refuse",
     ) -> Dataset:
         """The table in a file: .csv .tsv .txt .parquet .feather .arrow, also with .gz; '-' is standard input.
 
         kinds: column -> kind (or its word), for some or all columns, or the path of a kinds file.
         missing: 'refuse', 'drop' (the rows) or 'level' (discrete columns get the level 'missing').
         ignore_absent: kinds may name columns that the table does not have.
-        only_named: take only the columns that kinds names."""
+        only_named: take only the columns that kinds names.
+        unseen: levels that kinds does not name are refused, or, with 'allow', added after those that it names."""
         declared = _declared(kinds)
-        _check_missing(missing)
-        return cls._from_raw(read_table(path, delimiter), declared, missing, standardise, ignore_absent, only_named)
+        _check_choices(missing, unseen)
+        table = read_table(path, delimiter)
+        return cls._from_raw(table, declared, missing, standardise, ignore_absent, only_named, unseen)
 
     @classmethod
     def from_frame(
@@ -84,11 +87,13 @@ class Dataset:
         standardise: bool = True,
         ignore_absent: bool = False,
         only_named: bool = False,
+        unseen: Unseen = "refuse",
     ) -> Dataset:
         """The table in a pandas, polars or Arrow frame, or a dict of columns; options as in read()."""
         declared = _declared(kinds)
-        _check_missing(missing)
-        return cls._from_raw(read_frame(frame), declared, missing, standardise, ignore_absent, only_named)
+        _check_choices(missing, unseen)
+        table = read_frame(frame)
+        return cls._from_raw(table, declared, missing, standardise, ignore_absent, only_named, unseen)
 
     @classmethod
     def from_codes(
@@ -135,6 +140,7 @@ class Dataset:
         standardise: bool,
         ignore_absent: bool,
         only_named: bool,
+        unseen: Unseen,
     ) -> Dataset:
         _check_names(table.names)
         if not ignore_absent:
@@ -163,7 +169,8 @@ class Dataset:
         if n_rows == 1:
             notes.append("the table has one row, from which no dependence can be learned")
         settled = {
-            name: settle(name, column, declared.get(name), rows, missing == "level") for name, column in encoded.items()
+            name: settle(name, column, declared.get(name), rows, missing == "level", unseen == "allow")
+            for name, column in encoded.items()
         }
         return cls(settled, n_rows, notes=notes, standardise=standardise)
 
@@ -293,9 +300,11 @@ def _declared(kinds: Kinds) -> dict[str, Kind]:
     return {str(name): as_kind(str(name), kind) for name, kind in kinds.items()}
 
 
-def _check_missing(missing: str) -> None:
+def _check_choices(missing: str, unseen: str) -> None:
     if missing not in ("refuse", "drop", "level"):
         raise ChoiceError(f"missing={missing!r} is not a choice; write 'refuse', 'drop' or 'level'")
+    if unseen not in ("refuse", "allow"):
+        raise ChoiceError(f"unseen={unseen!r} is not a choice; write 'refuse' or 'allow'")
 
 
 def _check_names(names: tuple[str, ...]) -> None:

@@ -2,6 +2,7 @@
 
 In:  nothing.
 Out: one class per kind of remedy. Every message is one sentence: where, what, what to do.
+What is wrong with an argument is a ValueError too, as Python and scikit-learn have it.
 The command line turns any of them into that sentence and exit code 2."""
 
 
@@ -9,11 +10,11 @@ class SpinneyError(Exception):
     """Something that the user can put right."""
 
 
-class DataError(SpinneyError):
+class DataError(SpinneyError, ValueError):
     """The table: a cell, a column or its kind must change."""
 
 
-class ChoiceError(SpinneyError):
+class ChoiceError(SpinneyError, ValueError):
     """A name, an option or a combination of them must change."""
 
 

@@ -89,6 +89,10 @@ class DAG:
     def __hash__(self) -> int:
         return hash((frozenset(self._names), tuple(self.edges)))
 
+    def __reduce__(self) -> tuple[type[DAG], tuple[tuple[str, ...], dict[str, tuple[str, ...]]]]:
+        """For pickle, which does not know read-only mappings."""
+        return DAG, (self._names, dict(self._parents))
+
     def __repr__(self) -> str:
         return f"DAG({len(self._names)} nodes, {sum(map(len, self._parents.values()))} edges)"
 

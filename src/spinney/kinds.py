@@ -1,16 +1,18 @@
 """The three kinds of column.
 
 In:  what a user writes: Categorical(["a", "b"]), Ordinal(["low", "high"]), Continuous(0, 1), or one of the three words.
-Out: frozen kinds, checked; levels are text, always."""
+Out: frozen kinds, checked; levels are text, always. A continuous column that is cut has intervals for levels."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from spinney.errors import DataError
 
@@ -97,6 +99,7 @@ class Continuous:
 
 
 Kind = Categorical | Ordinal | Continuous
+Unseen = Literal["refuse", "allow"]  # what to do about levels that a kind, or a network, does not have
 
 KINDS: dict[str, type[Categorical] | type[Ordinal] | type[Continuous]] = {
     kind.word: kind for kind in (Categorical, Ordinal, Continuous)
@@ -110,6 +113,20 @@ def as_kind(name: str, kind: object) -> Kind:
     if isinstance(kind, str) and kind in KINDS:
         return KINDS[kind]()
     raise DataError(f"column {name!r}: {kind!r} is not a kind; write one of {', '.join(KINDS)}")
+
+
+def intervals(thresholds: Sequence[float]) -> Ordinal:
+    """What a continuous column is when it has been cut: its intervals, from low to high."""
+    ends = [repr(float(end)) for end in thresholds]
+    if not ends:
+        return Ordinal(["any"])
+    inner = [f"[{low}, {high})" for low, high in itertools.pairwise(ends)]
+    return Ordinal([f"< {ends[0]}", *inner, f">= {ends[-1]}"])
+
+
+def interval_codes(values: npt.NDArray[np.float64], thresholds: Sequence[float]) -> npt.NDArray[np.int64]:
+    """The interval of each value; one that is on a threshold is above it."""
+    return np.searchsorted(np.asarray(thresholds, dtype=np.float64), values, side="right")
 
 
 def open_range(kind: Kind) -> Kind:

@@ -3,11 +3,14 @@
 In:  the kinds of the columns and their fitted models (from fit, or from a file).
 Out: Network; log-probabilities of rows, samples, predictions, files.
 The levels of data are matched with those of the network by name; columns the network does not know are ignored, and
-continuous values may lie outside the range that the network was learned from."""
+continuous values may lie outside the range that the network was learned from. A column that was cut into intervals
+before the network was learned may come in numbers: `cuts` has its thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import math
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,7 @@ from spinney.errors import ChoiceError
 from spinney.fitted.model import Columns, Floats, Levels, LocalModel, align, some
 from spinney.fitted.table import Table
 from spinney.graph import CPDAG, DAG, Edge
-from spinney.kinds import Kind, open_range
+from spinney.kinds import Continuous, Kind, Unseen, interval_codes, open_range
 from spinney.table import read_frame
 
 if TYPE_CHECKING:
@@ -37,7 +40,9 @@ class Network:
         plan: Mapping[str, Any] | None = None,
         score: float | None = None,
         data: Mapping[str, Any] | None = None,
+        cuts: Mapping[str, Iterable[float]] | None = None,
     ) -> None:
+        """cuts: column -> rising thresholds; its levels are the intervals, and a value on a threshold is above it."""
         _check_models(kinds, models)
         self.kinds: dict[str, Kind] = dict(kinds)
         self.models: dict[str, LocalModel] = {name: models[name] for name in kinds}
@@ -45,6 +50,8 @@ class Network:
         self.plan: dict[str, Any] | None = None if plan is None else dict(plan)
         self.score = score
         self.data: dict[str, Any] | None = None if data is None else dict(data)
+        self.cuts: dict[str, tuple[float, ...]] = {name: tuple(map(float, own)) for name, own in (cuts or {}).items()}
+        _check_cuts(self.kinds, self.cuts)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,7 +69,7 @@ class Network:
     @property
     def accepts(self) -> dict[str, Kind]:
         """The kinds to read new data with: the levels of this network, and any range."""
-        return {name: open_range(kind) for name, kind in self.kinds.items()}
+        return {name: Continuous() if name in self.cuts else open_range(kind) for name, kind in self.kinds.items()}
 
     def levels(self, name: str) -> tuple[str, ...]:
         """The levels of a discrete column, in the order of its codes."""
@@ -106,15 +113,18 @@ class Network:
         """Draw n rows. The same seed gives the same rows, whatever the order of the columns."""
         return sample.sample(self, n, seed)
 
-    def predict_proba(self, data: Dataset | Any, target: str) -> Floats:
-        """P(target | all other columns) per row, one column per level of the target; see predict.py."""
+    def predict_proba(self, data: Dataset | Any, target: str, *, unseen: Unseen = "refuse") -> Floats:
+        """P(target | all other columns) per row, one column per level of the target; see predict.py.
+
+        unseen: levels that the network does not know are refused, or, with 'allow', the families that hold them are
+        left out."""
         blanket = predict.markov_blanket(self.dag, target)
         if self._levels(target) is None:
             raise ChoiceError(
                 f"the target {target!r} is continuous and has no levels to give probabilities of: "
                 f"ask predict() for its mean"
             )
-        return predict.posterior(self, self._columns(data, blanket), target)
+        return predict.posterior(self, self._columns(data, blanket, unseen), target)
 
     def predict(self, data: Dataset | Any, target: str) -> list[str] | Floats:
         """Per row the most probable level of the target, among equals the earlier; or its mean, if it is continuous."""
@@ -168,22 +178,38 @@ class Network:
         graph.add_edges_from(self.edges)
         return graph
 
-    def _columns(self, data: Dataset | Any, names: tuple[str, ...]) -> Columns:
+    def _columns(self, data: Dataset | Any, names: tuple[str, ...], unseen: Unseen = "refuse") -> Columns:
         """The named columns of a Dataset or a frame, in the codes of this network."""
         if not isinstance(data, Dataset):
             if not names:
                 return Columns(len(read_frame(data).columns[0]), {})
-            kinds = {name: open_range(self.kinds[name]) for name in names}
-            data = Dataset.from_frame(data, kinds=kinds, only_named=True, ignore_absent=True)
-        return align(data, {name: self._levels(name) for name in names})
+            kinds = {name: self.accepts[name] for name in names}
+            data = Dataset.from_frame(data, kinds=kinds, only_named=True, ignore_absent=True, unseen=unseen)
+        cut = [name for name in names if name in self.cuts and not getattr(data.kinds.get(name), "discrete", True)]
+        columns = align(data, {name: None if name in cut else self._levels(name) for name in names}, unseen=unseen)
+        for name in cut:
+            columns.put(name, interval_codes(columns.values(name), self.cuts[name]))
+        return columns
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
             return NotImplemented
-        return self.names == other.names and self.kinds == other.kinds and self.models == other.models
+        mine, others = ((net.names, net.kinds, net.models, net.cuts) for net in (self, other))
+        return mine == others
 
     def __repr__(self) -> str:
         return f"Network({len(self.names)} nodes, {len(self.edges)} edges)"
+
+
+def _check_cuts(kinds: Mapping[str, Kind], cuts: Mapping[str, tuple[float, ...]]) -> None:
+    for name, own in cuts.items():
+        levels = getattr(kinds.get(name), "levels", None) or ()
+        rising = all(low < high for low, high in itertools.pairwise((-math.inf, *own, math.inf)))
+        if not rising or len(levels) != len(own) + 1:
+            raise ChoiceError(
+                f"{name!r} is cut at {some(own)} and has {len(levels)} levels: give rising thresholds, one fewer than "
+                f"levels"
+            )
 
 
 def _check_models(kinds: Mapping[str, Kind], models: Mapping[str, LocalModel]) -> None:

@@ -4,7 +4,8 @@ In:  a network, rows in its codes, and a target.
 Out: the posterior of the target, row by row: of its levels, or its mean if it is continuous.
 Given all other columns only the target's Markov blanket matters: P(t | rest) is proportional to P(t | parents of t)
 times the product over its children c of P(c | parents of c). A row whose blanket has probability 0 at every level of
-the target contradicts the network; its answer is P(t | parents of t), which is always defined: there is never a NaN."""
+the target contradicts the network; its answer is P(t | parents of t), which is always defined: there is never a NaN.
+A family that holds a level which the network does not know says nothing about the target: its factor is left out."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney.errors import ChoiceError
-from spinney.fitted.model import Columns, Floats
+from spinney.fitted.model import Columns, Floats, LocalModel
 from spinney.graph import DAG
 
 if TYPE_CHECKING:
@@ -34,20 +35,27 @@ def markov_blanket(dag: DAG, target: str) -> tuple[str, ...]:
 
 def posterior(network: Network, columns: Columns, target: str) -> Floats:
     """P(target | blanket), one row per row of data. REQUIRES: `columns` hold the Markov blanket."""
-    prior = network.models[target].conditional(columns)
+    own, levels = network.models[target], len(network.levels(target))
+    rows = columns.known(_discrete(own, target))
+    prior = np.full((columns.n_rows, levels), 1.0 / levels)
+    prior[rows] = own.conditional(columns.take(rows, own.parents))
     with np.errstate(divide="ignore"):
         logs = np.log(prior)
-    children = [network.models[child] for child in network.dag.children[target]]
-    for level in range(prior.shape[1]):
-        assumed = columns.replaced(target, level)
-        for child in children:
-            logs[:, level] += child.log_prob(assumed)
+    for child in (network.models[name] for name in network.dag.children[target]):
+        rows = columns.known(_discrete(child, target))
+        family = [name for name in child.family if name != target]
+        logs[rows] += child.log_prob_at_each(columns.take(rows, family), target)
     largest = logs.max(axis=1, keepdims=True)
     possible = np.isfinite(largest[:, 0])
     result: Floats = prior.copy()
     weights = np.exp(logs[possible] - largest[possible])
     result[possible] = weights / weights.sum(axis=1, keepdims=True)
     return result
+
+
+def _discrete(model: LocalModel, target: str) -> list[str]:
+    """The discrete columns of a family, the target apart."""
+    return [name for name, levels in model.family.items() if levels is not None and name != target]
 
 
 def posterior_mean(network: Network, columns: Columns, target: str) -> Floats:

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from spinney.cli import compare, convert, families, kinds, learn, list, predict, sample, score, solve
+from spinney.cli import classify, compare, convert, families, kinds, learn, list, predict, sample, score, solve
 from spinney.errors import SpinneyError
 from spinney.version import __version__
 
@@ -23,22 +23,32 @@ OUR_FAULT = 70  # EX_SOFTWARE of sysexits.h
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 BROKEN_PIPE = 141  # 128 + SIGPIPE
 
-COMMANDS: dict[str, Callable[..., None]] = {
+COMMANDS: dict[str, Callable[..., None]] = {  # of two words: a group and a command in it
     "kinds": kinds.kinds,
     "score": score.score,
     "families": families.families,
     "solve": solve.solve,
     "learn": learn.learn,
     "predict": predict.predict,
+    "classify train": classify.train,
+    "classify cv": classify.cross_validate,
+    "classify predict": classify.predict,
     "sample": sample.sample,
     "compare": compare.compare,
     "convert": convert.convert,
     "list": list.list_,
 }
 
+GROUPS = {"classify": "Predict the class of rows: train a classifier, cross-validate it, apply it."}
+
 app = typer.Typer(name="spinney", add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+_groups = {"": app}
 for _name, _function in COMMANDS.items():
-    app.command(_name)(_function)
+    _group, _, _own = _name.rpartition(" ")
+    if _group not in _groups:
+        _groups[_group] = typer.Typer(help=GROUPS[_group])
+        app.add_typer(_groups[_group], name=_group)
+    _groups[_group].command(_own)(_function)
 
 
 @app.callback(invoke_without_command=True)

@@ -16,7 +16,7 @@ from spinney.constraints import Constraints
 from spinney.dataset import Dataset, Missing
 from spinney.errors import ChoiceError, FileFormatError
 from spinney.formats.text import read_text
-from spinney.kinds import Kind
+from spinney.kinds import Kind, Unseen
 
 
 def whole(option: str) -> Callable[[Any], int]:
@@ -153,7 +153,9 @@ def read_data(file: str, kinds: str | None, missing: str, delimiter: str | None)
     return Dataset.read(file, kinds=kinds, missing=cast(Missing, missing), delimiter=separator(delimiter))
 
 
-def read_columns(file: str, columns: Mapping[str, Kind], missing: str, delimiter: str | None) -> Dataset:
+def read_columns(
+    file: str, columns: Mapping[str, Kind], missing: str, delimiter: str | None, unseen: Unseen = "refuse"
+) -> Dataset:
     """Only these columns, of these kinds; one that the file lacks is missed by whoever needs it."""
     return Dataset.read(
         file,
@@ -162,6 +164,7 @@ def read_columns(file: str, columns: Mapping[str, Kind], missing: str, delimiter
         delimiter=separator(delimiter),
         ignore_absent=True,
         only_named=True,
+        unseen=unseen,
     )
 
 

@@ -17,9 +17,28 @@ from spinney.cli.answer import say_json, say_notes
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
 from spinney.formats.text import write_text
+from spinney.kinds import Unseen
 from spinney.network import Network
 from spinney.predict import markov_blanket
 from spinney.table import read_table
+
+Predictions = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help=("Write the predictions: .csv, also with .gz; without it they go to standard output."),
+    ),
+]
+MissingHere = Annotated[
+    str,
+    typer.Option(
+        "--missing",
+        metavar="refuse|level",
+        help=("What to do about missing cells: refuse, or take them for the network's level 'missing'."),
+    ),
+]
 
 
 def predict(
@@ -33,35 +52,36 @@ def predict(
             "--target", metavar="NAME", show_default=False, help=("The column to predict; the table need not have it.")
         ),
     ],
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help=("Write the predictions: .csv, also with .gz; without it they go to standard output."),
-        ),
-    ] = None,
-    missing: Annotated[
-        str,
-        typer.Option(
-            "--missing",
-            metavar="refuse|level",
-            help=("What to do about missing cells: refuse, or take them for the network's level 'missing'."),
-        ),
-    ] = "refuse",
+    output: Predictions = None,
+    missing: MissingHere = "refuse",
     delimiter: opt.Delimiter = None,
     json: opt.Json = False,
 ) -> None:
     """Predict one column from the others: the most probable level of each row, and the probability of every level; of a
     continuous column the mean."""
     opt.check_output(output, [".csv"])
+    answer_rows(Network.read(network), data, target, output, missing, delimiter, json, "refuse")
+
+
+def answer_rows(
+    learned: Network,
+    data: str,
+    target: str,
+    output: str | None,
+    missing: str,
+    delimiter: str | None,
+    json: bool,
+    unseen: Unseen,
+) -> None:
+    """Predict the target in every row of a table, and say or write it. REQUIRES: the output can be written."""
     if missing == "drop":
         raise ChoiceError("predict answers every row, so --missing drop is not for it; fill the cells or drop the rows")
-    learned = Network.read(network)
     blanket = markov_blanket(learned.dag, target)
-    table = _table(learned, blanket, data, missing, delimiter)
-    answer, lines = (_levels if learned.kinds[target].discrete else _means)(learned, table, target)
+    table = _table(learned, blanket, data, missing, delimiter, unseen)
+    if learned.kinds[target].discrete:
+        answer, lines = _levels(learned, table, target, unseen)
+    else:
+        answer, lines = _means(learned, table, target)
     if isinstance(table, Dataset):
         say_notes(table.notes)
     if output or not json:
@@ -70,8 +90,8 @@ def predict(
         say_json({**answer, "target": target, "uses": blanket})
 
 
-def _levels(learned: Network, table: Any, target: str) -> tuple[dict[str, Any], list[list[str]]]:
-    levels, shares = learned.levels(target), learned.predict_proba(table, target)
+def _levels(learned: Network, table: Any, target: str, unseen: Unseen) -> tuple[dict[str, Any], list[list[str]]]:
+    levels, shares = learned.levels(target), learned.predict_proba(table, target, unseen=unseen)
     best = [levels[i] for i in shares.argmax(axis=1)]
     head = [target, *(f"P({target}={level})" for level in levels)]
     lines = [[level, *map(repr, row)] for level, row in zip(best, shares.tolist(), strict=True)]
@@ -83,10 +103,13 @@ def _means(learned: Network, table: Any, target: str) -> tuple[dict[str, Any], l
     return {"predicted": means}, [[target], *([repr(mean)] for mean in means)]
 
 
-def _table(learned: Network, blanket: tuple[str, ...], data: str, missing: str, delimiter: str | None) -> Any:
+def _table(
+    learned: Network, blanket: tuple[str, ...], data: str, missing: str, delimiter: str | None, unseen: Unseen
+) -> Any:
     """The columns that matter; if none does, only the number of rows counts."""
     if blanket:
-        return opt.read_columns(data, {name: learned.accepts[name] for name in blanket}, missing, delimiter)
+        kinds = {name: learned.accepts[name] for name in blanket}
+        return opt.read_columns(data, kinds, missing, delimiter, unseen)
     return pa.table({"row": range(len(read_table(data, opt.separator(delimiter)).columns[0]))})
 
 

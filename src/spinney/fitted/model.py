@@ -6,14 +6,14 @@ Out: LocalModel, the few questions that a network asks of a model; Columns, rows
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ChoiceError, DataError
-from spinney.kinds import Kind
+from spinney.kinds import Kind, Unseen
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset
@@ -45,19 +45,31 @@ class Columns:
     def put(self, name: str, column: Numbers) -> None:
         self._columns[name] = column
 
+    def known(self, names: Iterable[str]) -> Ints | slice:
+        """The rows in which none of these discrete columns has the code -1, a level that the model does not know."""
+        unknown = [codes < 0 for codes in map(self.codes, names) if codes.dtype.kind == "i" and (codes < 0).any()]
+        return np.flatnonzero(~np.logical_or.reduce(unknown)) if unknown else slice(None)
+
+    def take(self, rows: Ints | slice, names: Iterable[str]) -> Columns:
+        """Some rows of some columns."""
+        columns = {name: self._columns[name][rows] for name in names}
+        return Columns(self.n_rows if isinstance(rows, slice) else len(rows), columns)
+
     def replaced(self, name: str, value: int | float) -> Columns:
         """The same columns, with `name` at one code or value in every row."""
         return Columns(self.n_rows, {**self._columns, name: np.broadcast_to(np.asarray(value), (self.n_rows,))})
 
 
-def align(data: Dataset | Columns, levels: Mapping[str, Levels]) -> Columns:
-    """The columns named in `levels`; codes are translated BY NAME into these levels, continuous values stay."""
+def align(data: Dataset | Columns, levels: Mapping[str, Levels], *, unseen: Unseen = "refuse") -> Columns:
+    """The columns named in `levels`; codes are translated BY NAME into these levels, continuous values stay.
+
+    unseen: levels of the data that are not among these are refused, or have the code -1."""
     if isinstance(data, Columns):
         return data
-    return Columns(data.n_rows, {name: _translated(data, name, wanted) for name, wanted in levels.items()})
+    return Columns(data.n_rows, {name: _translated(data, name, wanted, unseen) for name, wanted in levels.items()})
 
 
-def _translated(data: Dataset, name: str, wanted: Levels) -> Numbers:
+def _translated(data: Dataset, name: str, wanted: Levels, unseen: Unseen) -> Numbers:
     if name not in data.kinds:
         raise DataError(f"column {name!r} is not in the data but the network needs it: add the column")
     if data.kinds[name].discrete != (wanted is not None):
@@ -75,7 +87,7 @@ def _translated(data: Dataset, name: str, wanted: Levels) -> Numbers:
     translation = np.array([place.get(level, -1) for level in levels], dtype=np.int64)
     translated: NDArray[np.integer] = translation[codes]
     unknown = np.flatnonzero(translated < 0)
-    if len(unknown):
+    if len(unknown) and unseen == "refuse":
         row = int(unknown[0])
         raise DataError(
             f"column {name!r}, row {row + 1}: {levels[int(codes[row])]!r} is not a level the network knows "
@@ -84,7 +96,7 @@ def _translated(data: Dataset, name: str, wanted: Levels) -> Numbers:
     return translated
 
 
-def some(names: tuple[str, ...]) -> str:
+def some(names: tuple[object, ...]) -> str:
     return ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")
 
 
@@ -117,6 +129,12 @@ class LocalModel(ABC):
     @abstractmethod
     def log_prob(self, data: Dataset | Columns) -> Floats:
         """The natural log of the child's probability, or density in the user's units, given the parents, per row."""
+
+    def log_prob_at_each(self, columns: Columns, parent: str) -> Floats:
+        """log_prob with a discrete parent at each of its levels in turn, one column per level."""
+        levels = self.family[parent]
+        assert levels is not None
+        return np.column_stack([self.log_prob(columns.replaced(parent, code)) for code in range(len(levels))])
 
     @abstractmethod
     def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Numbers:

@@ -38,8 +38,8 @@ class Partition(LocalModel):
     NaN); `goes_left`, for a discrete parent: one truth per level (else None); `leaf`, the leaf's number (else -1).
     `sums` has a row per leaf: counts per level, or rows, sum and sum of squares of the standardised child, which is
     (value - shift) / scale. The leaf priors are alpha (categorical), alpha and kappa (ordinal), and mu0, a, nu, lam
-    (continuous). `alphas` (else None) are the leaves' own pseudo-counts, one per leaf or per leaf and level; with them the
-    levels of an ordinal child, too, are taken one by one."""
+    (continuous). `alphas` (else None) are the leaves' own pseudo-counts, one per leaf or per leaf and level; with them
+    the levels of an ordinal child, too, are taken one by one."""
 
     word: ClassVar[str] = "partition"
 

@@ -186,6 +186,22 @@ class Table(LocalModel):
             logs: Floats = np.log(picked)
         return logs
 
+    def log_prob_at_each(self, columns: Columns, parent: str) -> Floats:
+        """As everywhere; by one look-up per row, in the table turned so that the parent's levels stand side by side."""
+        if not self.dense:
+            return super().log_prob_at_each(columns, parent)
+        shape = {name: len(levels) for name, levels in zip(self.parents, self.parent_levels, strict=True)}
+        shape[self.child] = len(self.levels)
+        places = self.probabilities.reshape(list(shape.values()))
+        turned = np.moveaxis(places, self.parents.index(parent), -1).reshape(-1, shape.pop(parent))
+        code = np.zeros(columns.n_rows, dtype=np.int64)
+        for name, levels in shape.items():
+            code *= levels
+            code += columns.codes(name)
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log(turned).take(code, axis=0)
+        return logs
+
     def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Ints:
         """A level code per data row, drawn given the parents of the row; one uniform number is used per row."""
         return draw_codes(self._rows, self.rows(data), rng)

@@ -38,6 +38,8 @@ def write(network: Network, path: str | PathLike[str]) -> None:
         raise ChoiceError(
             f"{fspath(path)}: the plan, data or score holds what JSON cannot ({error}): use texts and finite numbers"
         ) from None
+    if network.cuts:
+        tail.append(f'"cuts": {_dump(network.cuts)}')
     parts = [*head, f'"columns": [\n{columns}\n]', f'"nodes": [\n{nodes}\n]', *tail]
     write_text("{" + ",\n".join(parts) + "}\n", path)
 
@@ -50,7 +52,8 @@ def read(path: str | PathLike[str]) -> Network:
         if len(kinds) < len(record["columns"]):
             raise FileFormatError(f"{name}: a column occurs twice: remove or rename one")
         models = {node["child"]: _model(node, kinds) for node in record["nodes"]}
-        return Network(kinds, models, plan=record.get("plan"), score=record.get("score"), data=record.get("data"))
+        extra = {key: record.get(key) for key in ("plan", "score", "data", "cuts")}
+        return Network(kinds, models, **extra)
     except FileFormatError:
         raise
     except SpinneyError as error:

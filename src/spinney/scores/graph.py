@@ -119,15 +119,19 @@ class Graphs:
     def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
         return self._index[child], sorted(self._index[p] for p in parents)
 
-    def local_scores(self, families: Sequence[tuple[str, Sequence[str]]]) -> Floats:
+    def local_scores(
+        self,
+        families: Sequence[tuple[str, Sequence[str]]],
+        threads: int = 1,
+        report: Report | None = None,
+        time_limit: float | None = None,
+    ) -> Floats:
+        """In one crossing. Past the time limit: TimeoutError."""
         for child, parents in families:
             self._check_parents(child, parents, len(parents))
         numbered = [self.family(child, parents) for child, parents in families]
-        order = sorted(range(len(numbered)), key=lambda i: numbered[i][0])  # one worker per child
-        scores = np.empty(len(numbered))
         with self._limits():
-            scores[order] = _core.graph_scores(self._facts, self._spec, [numbered[i] for i in order], 1)
-        return scores
+            return _core.graph_scores(self._facts, self._spec, numbered, threads, report, time_limit or 0.0)
 
     def parent_sets(
         self,

@@ -117,14 +117,28 @@ class Trees:
     def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
         return self._index[child], sorted(self._index[p] for p in parents)
 
-    def local_scores(self, families: Sequence[tuple[str, Sequence[str]]]) -> Floats:
+    def local_scores(
+        self,
+        families: Sequence[tuple[str, Sequence[str]]],
+        threads: int = 1,
+        report: Report | None = None,
+        time_limit: float | None = None,
+    ) -> Floats:
+        """In one crossing. Past the time limit: TimeoutError."""
         for child, parents in families:
             self._check_size(child, parents)
-        numbered = [self.family(child, parents) for child, parents in families]
-        order = sorted(range(len(numbered)), key=lambda i: numbered[i][0])  # one worker per child
-        scores = np.empty(len(numbered))
-        scores[order] = _core.tree_scores(self._facts, self._spec, [numbered[i] for i in order])
-        return scores
+        facts, numbered = self._named([self.family(child, parents) for child, parents in families])
+        return _core.tree_scores(facts, self._spec, numbered, threads, report, time_limit or 0.0)
+
+    def _named(
+        self, families: Sequence[tuple[int, Sequence[int]]]
+    ) -> tuple[list[tuple[Any, ...]], list[tuple[int, list[int]]]]:
+        """The columns that the families name, and the families in their numbers: the core looks through every column
+        it is given."""
+        named = sorted({v for child, parents in families for v in (child, *parents)})
+        place = {v: i for i, v in enumerate(named)}
+        numbered = [(place[child], [place[p] for p in parents]) for child, parents in families]
+        return [self._facts[v] for v in named], numbered
 
     def parent_sets(
         self,
@@ -158,13 +172,14 @@ class Trees:
     def fit(self, child: str, parents: Sequence[str], score: float) -> Partition:
         order = tuple(sorted(parents))
         number, numbers = self.family(child, order)
+        facts, [own] = self._named([(number, numbers)])
         if self._binned:
-            choice = _core.fit_bins(self._facts, self._spec, number, numbers)
+            choice = _core.fit_bins(facts, self._spec, *own)
             nodes = _table_nodes([self._columns[v] for v in numbers], choice)
         else:
             nodes = [
                 _tree_node(node, [self._threshold(v) for v in numbers])
-                for node in _core.fit_tree(self._facts, self._spec, number, numbers)["nodes"]
+                for node in _core.fit_tree(facts, self._spec, *own)["nodes"]
             ]
         return self._partition(child, order, nodes, score)
 
