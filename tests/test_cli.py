@@ -339,9 +339,9 @@ def test_version_and_help(said: Any) -> None:
     assert said("--version") == sp.__version__ + "\n"
     for arguments in ((), ("--help",), ("-h",)):
         text = said(*arguments)
-        assert all(name in text for name in cli.COMMANDS)
+        assert all(name.split()[0] in text for name in cli.COMMANDS)
     for name in cli.COMMANDS:
-        assert "--json" in said(name, "--help")
+        assert "--json" in said(*name.split(), "--help")
 
 
 @pytest.mark.parametrize(

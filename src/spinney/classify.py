@@ -59,7 +59,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = tags.input_tags.string = True
+        tags.input_tags.string = True
         return tags
 
     def fit(self, X: Any, y: Any) -> _Classifier:
