@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
 
-import narwhals.stable.v1 as nw
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin

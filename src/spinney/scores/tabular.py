@@ -88,12 +88,12 @@ class Tabular:
     ) -> NDArray[np.float64]:
         """In one crossing. Past the time limit: TimeoutError."""
         numbered = [self.family(child, parents) for child, parents in families]
+        named = list(range(len(self.names)))
         if self._network is None:  # the core need not prepare columns that no family names
             named = sorted({v for child, parents in numbered for v in (child, *parents)})
+        if len(named) < len(self.names):
             place = {v: i for i, v in enumerate(named)}
             numbered = [(place[child], [place[p] for p in parents]) for child, parents in numbered]
-        else:
-            named = list(range(len(self.names)))
         columns, levels = [self._columns[v] for v in named], [self._levels[v] for v in named]
         with self._limits():
             return _core.local_scores(columns, levels, self._spec, numbered, threads, report, time_limit or 0.0)
