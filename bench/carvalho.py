@@ -231,6 +231,10 @@ def notes_of(long: list[list[Any]]) -> list[str]:
         "glass: the report's 88 to 95 % are out of reach with the nine measurements. The UCI file is sorted by class "
         "and begins with a row number, Id: with that as one more attribute we come near them, so the report may have "
         "left it in, though its Table 1 says nine attributes.",
+        f"The pseudo-counts 1/2 were chosen with nine of these sets in view (all but letter, satimage and chess; under "
+        "fnml, bdeu and k2 five ways to fill tables differed by 0.6 points at the most, averaged over the sets), so "
+        f"{POSTERIOR} is no blind test of them under the scores that are not Bayesian. {FREQUENCIES} was taken for the "
+        "report's way because, of four combinations tried (smoothed or not, tree or forest), it came nearest.",
         f"All of the report's sets together: {'; '.join(said)}.",
     ]
 
