@@ -42,6 +42,7 @@ class Set(NamedTuple):
     file: str
     test: range | float | None  # the rows to test on, or their share; None: folds
     figures: tuple[tuple[float, float], ...]
+    numbered: bool = False  # the row number in order of class is one more attribute
 
 
 SETS = {
@@ -85,6 +86,10 @@ SETS = {
         (93.81, 1.66), (88.57, 2.20), (95.24, 1.47), (92.38, 1.83),
         (92.86, 1.78), (93.81, 1.66), (91.90, 1.88), (91.90, 1.88),
     )),
+    "glass (with Id)": Set("glass-identification", None, (
+        (93.81, 1.66), (88.57, 2.20), (95.24, 1.47), (92.38, 1.83),
+        (92.86, 1.78), (93.81, 1.66), (91.90, 1.88), (91.90, 1.88),
+    ), numbered=True),
     "iris": Set("iris", None, (
         (93.33, 2.03), (92.00, 2.21), (92.67, 2.12), (93.33, 2.03),
         (92.67, 2.12), (93.33, 2.03), (92.67, 2.13), (93.33, 2.02),
@@ -99,16 +104,21 @@ SETS = {
     )),
 }  # fmt: skip
 
+AGAIN = {"vote (232 rows)", "glass (with Id)"}  # sets of the report as it may have had them
 
-def read(data: Path, name: str) -> tuple[Any, str]:
+
+def read(data: Path, own: Set) -> tuple[Any, str]:
     """The table, and the name of its class. Ordinal columns are levels like any other to these scores."""
     sp = peer("spinney")
-    facts = json.loads((data / "datasets" / f"{name}.json").read_text())
-    frame = pd.read_csv(data / "datasets" / f"{name}.csv.gz", dtype=str, keep_default_na=False)
+    facts = json.loads((data / "datasets" / f"{own.file}.json").read_text())
+    frame = pd.read_csv(data / "datasets" / f"{own.file}.csv.gz", dtype=str, keep_default_na=False)
     kinds = {
         column["name"]: sp.Continuous() if column["type"] == "continuous" else sp.Categorical(column["levels"])
         for column in facts["columns"]
     }
+    if own.numbered:
+        frame = frame.sort_values(facts["target"], kind="stable").reset_index(drop=True)
+        frame["Id"], kinds["Id"] = np.arange(len(frame), dtype=float), sp.Continuous()
     return sp.Dataset.from_frame(frame, kinds=kinds), facts["target"]
 
 
@@ -132,7 +142,7 @@ def accuracy(data: Any, target: str, own: Set, score: str, way: str, seed: int =
 
 def rows_of(folder: Path, name: str) -> list[list[Any]]:
     own, rows = SETS[name], []
-    data, target = read(folder, own.file)
+    data, target = read(folder, own)
     for (label, score), (figure, spread) in zip(SCORES.items(), own.figures, strict=True):
         for way in WAYS:
             started = time.perf_counter()
@@ -157,7 +167,7 @@ def side_by_side(long: list[list[Any]]) -> list[list[Any]]:
 def soybean(folder: Path) -> Table:
     """The set on which the report finds a difference, with more shuffles than one."""
     own = SETS["soybean-large"]
-    data, target = read(folder, own.file)
+    data, target = read(folder, own)
     table = Table(
         f"soybean-large, mean of {SHUFFLES} shuffles into {FOLDS} folds",
         {"tables": "", "edges": "", **dict.fromkeys(SCORES, ".1f")},
@@ -188,15 +198,17 @@ def verdict(rows: list[list[Any]]) -> str:
     return (
         f"The report's conclusion that NML is far ahead (here: by five points or more) of LL and BDeu on soybean-large "
         f"{'holds' if holds else 'does not hold'}. {'; '.join(said)}. With {POSTERIOR} all eight scores are within "
-        f"{spread:.1f} points: what tells them apart with {FREQUENCIES} is how many cells of the tables stay empty."
+        f"{spread:.1f} points, with the same trees and folds: what sets them apart with {FREQUENCIES} is the lack of "
+        "smoothing."
     )
 
 
 def notes_of(long: list[list[Any]]) -> list[str]:
     said = []
     for way in WAYS:
-        off: npt.NDArray[np.float64] = np.array([row[9] for row in long if row[5] == way])
-        inside = sum(row[7] <= row[3] <= row[8] for row in long if row[5] == way)
+        rows = [row for row in long if row[5] == way and row[0] not in AGAIN]
+        off: npt.NDArray[np.float64] = np.array([row[9] for row in rows])
+        inside = sum(row[7] <= row[3] <= row[8] for row in rows)
         said.append(
             f"{way}: mean difference {off.mean():+.1f}, mean size {np.abs(off).mean():.1f} points, the report's figure "
             f"inside our 95 % interval {inside} of {len(off)} times"
@@ -216,8 +228,15 @@ def notes_of(long: list[list[Any]]) -> list[str]:
         "intervals.",
         "vote: Table 1 of the report says 435 rows, with a missing vote as a level here; but its figures are multiples "
         "of 1/230, so it seems to have used the 232 rows without missing votes: both are given.",
-        "glass: the report's 88 to 95 % are out of reach here in both ways; we do not know why.",
-        "; ".join(said) + ".",
+        "glass: the report's 88 to 95 % are out of reach with the nine measurements. The UCI file is sorted by class "
+        "and begins with a row number, Id: with that as one more attribute we come near them, so the report may have "
+        "left it in, though its Table 1 says nine attributes.",
+        f"The pseudo-counts 1/2 were chosen with nine of these sets in view (all but letter, satimage and chess; under "
+        "fnml, bdeu and k2 five ways to fill tables differed by 0.6 points at the most, averaged over the sets), so "
+        f"{POSTERIOR} is no blind test of them under the scores that are not Bayesian. {FREQUENCIES} was taken for the "
+        "report's way after four combinations (smoothed or not, tree or forest) had been looked at, by the figures "
+        "under LL.",
+        f"All of the report's sets together: {'; '.join(said)}.",
     ]
 
 

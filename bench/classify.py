@@ -1,6 +1,6 @@
 """Tree-augmented naive Bayes on 100,000 rows, 50 attributes and 10 classes, beside pyAgrum's BNClassifier.
 
-In:  nothing; the rows are drawn here from a random TAN (seed 1).
+In:  nothing; the rows are drawn here from a random TAN.
 Out: wall-clock seconds of fit and predict_proba, both from a pandas frame of text, and the accuracy on fresh rows."""
 
 import time
@@ -17,7 +17,7 @@ CASES = {"small": 5_000, "large": 100_000}  # rows
 ATTRIBUTES = 50
 CLASSES = 10
 FRESH = 5_000
-SEED = 1
+SEED = 2  # TANClassifier's defaults were chosen on a draw with seed 1
 TARGET = "y"
 
 
@@ -103,7 +103,9 @@ def main() -> None:
         "in fit and in predict_proba, of the same rows.",
         "Both fill their tables with posterior means (pseudo-counts: spinney 1/2, pyAgrum 1). pyAgrum takes edges by "
         "mutual information and leaves out those below half the mean, spinney takes the tree of the best fNML score. "
-        f"Accuracy: on {FRESH:,} fresh rows of the TAN (seed {SEED}) that the rows are drawn from.",
+        f"Accuracy: on {FRESH:,} fresh rows of the TAN (seed {SEED}) that the rows are drawn from. spinney's defaults "
+        "(fNML, pseudo-counts 1/2) were chosen on another draw (seed 1), on which bdeu with ess 1, the default before, "
+        "had 0.957 where pyAgrum had 0.983 (5,000 rows).",
     ]
     report("classify", facts, [table], options.results)
 

@@ -423,6 +423,15 @@ def test_rows_in_messages_are_those_of_the_table_also_after_dropping(tmp_path):
     assert "column 'b', row 3: 'z' is not among its levels 'x', 'y'" in says
 
 
+def test_levels_that_kinds_does_not_name_may_be_added(tmp_path):
+    content, kinds = "a,b\nx,1\nz,2\nw,1\n", {"a": Categorical(["y", "x"]), "b": Ordinal(["1"])}
+    data = read(tmp_path, content, kinds=kinds, unseen="allow")
+    assert data.kinds == {"a": Categorical(["y", "x", "z", "w"]), "b": Ordinal(["1", "2"])}
+    assert data.codes("a").tolist() == [1, 2, 3] and data.codes("b").tolist() == [0, 1, 0]
+    known = read(tmp_path, "a\nx\n", kinds={"a": kinds["a"]}, unseen="allow")
+    assert known.kinds["a"] == kinds["a"]
+
+
 def test_missing_level(tmp_path):
     data = read(tmp_path, "a,b,c\nx,1,2.5\n,NA,3.5\n", missing="level")
     assert data.levels("a") == ("x", "missing") and data.levels("b") == ("1", "missing")

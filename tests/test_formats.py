@@ -301,6 +301,9 @@ def test_json_is_strict_json_without_infinities(tmp_path: Path) -> None:
         (lambda r: r["columns"].append(r["columns"][0]), "occurs twice"),
         (lambda r: r["columns"][0].update(kind="odd"), "'odd'"),
         (lambda r: r.update(columns=3), "not of its kind"),
+        (lambda r: r.update(cuts=3), "not of its kind"),
+        (lambda r: r.update(cuts={"a": [2.0, 1.0]}), "rising thresholds"),
+        (lambda r: r.update(cuts={"a": "low"}), "not of its kind"),
     ],
 )
 def test_broken_json_has_a_sentence(tmp_path: Path, change, words: str) -> None:  # type: ignore[no-untyped-def]

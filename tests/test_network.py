@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 from slow.drawn_networks import joint, networks, probability, random_network
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError, LimitError, SpinneyError
+from spinney.fitted.model import align
 from spinney.fitted.table import Table
 from spinney.kinds import Categorical, Continuous, Ordinal
+from spinney.learn import fit
 from spinney.network import Network
 
 plain = st.text(alphabet="abcdefgh", min_size=1, max_size=3)
+LOW_HIGH = Ordinal(["low", "high"])
 LEVELS = {"a": ("n", "y"), "b": ("lo", "mid", "hi"), "c": ("0", "1"), "d": ("p", "q", "r"), "e": ("no", "yes")}
 
 
@@ -265,6 +268,59 @@ def test_sparse_table_over_a_huge_space() -> None:
     assert model.log_prob(data).tolist() == [0.0, -math.inf, math.log(0.5)]
     with pytest.raises(LimitError, match="too many to write out"):
         model.expanded()
+    along = model.log_prob_at_each(align(data, model.family), "p3")  # no table is laid out for it
+    assert along.shape == (3, 50) and along[0, 0] == 0.0 and along[1, 49] == -math.inf
+    assert (np.delete(along.ravel(), [0, 50 + 49]) == math.log(0.5)).all()
+
+
+def test_a_sparse_table_predicts_as_the_full_one_does() -> None:
+    rng = np.random.default_rng(6)
+    levels = {"a": ("n", "y"), "b": ("lo", "mid", "hi"), "c": ("0", "1")}
+    stored, rows = np.array([1, 2, 5]), rng.dirichlet([1.0, 1.0], 3)
+    c = Table("c", ("a", "b"), levels["c"], (levels["a"], levels["b"]), stored, rows, np.array([0.3, 0.7]))
+    full = Table.full("c", ("a", "b"), levels["c"], (levels["a"], levels["b"]), c.expanded())
+    a = Table.full("a", (), levels["a"], (), np.array([[0.4, 0.6]]))
+    b = Table.full("b", (), levels["b"], (), np.array([[0.2, 0.3, 0.5]]))
+    kinds = {name: Categorical(own) for name, own in levels.items()}
+    sparse, dense = (Network(kinds, {"a": a, "b": b, "c": model}) for model in (c, full))
+    data = dataset(dense, list(joint(dense)))
+    for target in levels:
+        assert sparse.predict_proba(data, target) == pytest.approx(dense.predict_proba(data, target), rel=1e-12)
+
+
+def test_families_with_levels_it_does_not_know_are_left_out() -> None:
+    rng = np.random.default_rng(7)
+    levels = {"a": ("n", "y"), "b": ("lo", "mid", "hi"), "c": ("0", "1")}
+    a = Table.full("a", ("b",), levels["a"], (levels["b"],), rng.dirichlet([1.0, 1.0], 3))
+    b = Table.full("b", (), levels["b"], (), np.array([[0.2, 0.3, 0.5]]))
+    c = Table.full("c", ("a",), levels["c"], (levels["a"],), rng.dirichlet([1.0, 1.0], 2))
+    network = Network({name: Categorical(own) for name, own in levels.items()}, {"a": a, "b": b, "c": c})
+    rows = {"b": ["lo", "new", "lo", "new"], "c": ["1", "1", "new", "new"]}
+    found = network.predict_proba(rows, "a", unseen="allow")
+    own, child = a.probabilities[0], c.probabilities[:, 1]
+    wanted = [own * child, child, own, np.ones(2)]
+    assert found == pytest.approx(np.array([row / row.sum() for row in wanted]), rel=1e-12)
+    read = Dataset.from_frame(rows, kinds={name: network.kinds[name] for name in rows}, unseen="allow")
+    assert (network.predict_proba(read, "a", unseen="allow") == found).all()
+    with pytest.raises(DataError, match="row 2: 'new'"):
+        network.predict_proba(rows, "a")
+    with pytest.raises(DataError, match="row 2: 'new'"):
+        network.predict_proba(read, "a")
+
+
+def test_a_column_that_was_cut_comes_as_numbers_or_as_intervals() -> None:
+    data = Dataset.from_frame({"x": ["low", "low", "high", "high"], "y": list("nnny")}, kinds={"x": LOW_HIGH})
+    plain = fit(data, {"y": ["x"]})
+    network = Network(plain.kinds, plain.models, cuts={"x": [1.5]})
+    assert network != plain and isinstance(network.accepts["x"], Continuous) and plain.accepts["x"] == LOW_HIGH
+    wanted = plain.predict_proba({"x": ["low", "high", "high"]}, "y")
+    assert (network.predict_proba({"x": [-9.0, 1.5, 1e9]}, "y") == wanted).all()  # on the threshold is above it
+    assert (network.predict_proba(Dataset.from_frame({"x": ["low", "high", "high"]}), "y") == wanted).all()
+    for cuts in ([], [1.0, 2.0], [math.inf]):
+        with pytest.raises(ChoiceError, match="rising thresholds"):
+            Network(plain.kinds, plain.models, cuts={"x": cuts})
+    with pytest.raises(ChoiceError, match="rising thresholds"):
+        Network(plain.kinds, plain.models, cuts={"z": [1.0]})
 
 
 def test_networkx_carries_levels_and_tables() -> None:

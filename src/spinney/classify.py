@@ -33,6 +33,7 @@ from spinney.table import read_frame
 
 Array = npt.NDArray[Any]
 Cuts = dict[str, tuple[float, ...]]
+Plan = dict[str, Any]
 
 
 class _ScoreOrMethod:
@@ -59,7 +60,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = tags.input_tags.string = True
+        tags.input_tags.string = True
         return tags
 
     def fit(self, X: Any, y: Any) -> _Classifier:
@@ -86,11 +87,11 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         cuts = self._cuts(data, codes)
         levels = Categorical([level_text(label) for label in self.classes_.tolist()])
         joined = _joined(data, cuts, self.target_, levels, codes)
-        network = self._learned(joined)
+        network, graph = self._learned(joined)
         self.network_ = Network(
             network.kinds,
             network.models,
-            plan={**(network.plan or {}), "classifier": type(self).__name__, "target": self.target_},
+            plan={**(network.plan or {}), **graph, "classifier": type(self).__name__, "target": self.target_},
             score=network.score,
             data=network.data,
             cuts=cuts,
@@ -115,8 +116,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         return chosen
 
     @abstractmethod
-    def _learned(self, data: Dataset) -> Network:
-        """The network over the attributes and, called target_, the class."""
+    def _learned(self, data: Dataset) -> tuple[Network, Plan]:
+        """The network over the attributes and, called target_, the class; and what its plan is to say of the graph."""
 
     def _scores(self) -> list[str | Choice]:
         """The scores that read the table."""
@@ -172,9 +173,9 @@ class NaiveBayesClassifier(_Classifier):
         self.discretise = discretise
         self.kinds = kinds
 
-    def _learned(self, data: Dataset) -> Network:
+    def _learned(self, data: Dataset) -> tuple[Network, Plan]:
         attributes = [name for name in data.names if name != self.target_]
-        return fit(data, dict.fromkeys(attributes, (self.target_,)), vars(self)["score"])
+        return fit(data, dict.fromkeys(attributes, (self.target_,)), vars(self)["score"]), {}
 
 
 class TANClassifier(_Classifier):
@@ -204,7 +205,7 @@ class TANClassifier(_Classifier):
         self.kinds = kinds
         self.n_jobs = n_jobs
 
-    def _learned(self, data: Dataset) -> Network:
+    def _learned(self, data: Dataset) -> tuple[Network, Plan]:
         score = vars(self)["score"]
         self.found_: Found = find(
             data, score, search="tan", n_jobs=_threads(self.n_jobs), target=self.target_, forest=self.forest
@@ -246,7 +247,7 @@ class NetworkClassifier(_Classifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _learned(self, data: Dataset) -> Network:
+    def _learned(self, data: Dataset) -> tuple[Network, Plan]:
         score = vars(self)["score"]
         self.found_: Found = find(
             data,
@@ -265,15 +266,12 @@ class NetworkClassifier(_Classifier):
 MODELS = {"naive-bayes": NaiveBayesClassifier, "tan": TANClassifier, "network": NetworkClassifier}
 
 
-def _fitted(data: Dataset, found: Found, score: str | Choice, parameters: str | Choice | None) -> Network:
-    """The graph with its tables. The plan says what decided the graph, and what filled the tables."""
+def _fitted(data: Dataset, found: Found, score: str | Choice, parameters: str | Choice | None) -> tuple[Network, Plan]:
+    """The graph with its tables; the plan tells what decided the one from what filled the others."""
     chosen = choose_score(score)
-    assert isinstance(chosen.entry, Score)
-    filling = choose_score(parameters or (chosen if chosen.entry.bayesian else "bd"))
-    network = fit(data, found.parents, filling)
+    filling = parameters or (chosen if cast(Score, chosen.entry).bayesian else "bd")
     graph = {"score": str(chosen), "search": found.method, "value": found.score}
-    network.plan = {**(network.plan or {}), "graph": graph}
-    return network
+    return fit(data, found.parents, filling), {"graph": graph}
 
 
 def _by_name(frame: Any) -> dict[str, pa.ChunkedArray]:
