@@ -6,7 +6,6 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace spinney {
@@ -16,24 +15,48 @@ struct Control {
     std::atomic<std::uint64_t> done{0}, total{0};
 };
 
-// Threads that are started once and work through one list of tasks after another; the caller is the first of them.
+// Looks around for about a tenth of a millisecond before going to sleep: what is waited for often comes within
+// microseconds, and waking a sleeping thread takes tens of them.
+template <class T, class Done>
+void await(std::atomic<T>& value, Done done) {
+    for (int look = 0; look < 200000; ++look)
+        if (done(value.load(std::memory_order_acquire))) return;
+    for (T now; !done(now = value.load());) value.wait(now);
+}
+
+// A thread that is kept between calls, asleep: starting one costs as much as scoring some hundred families, and its
+// memory would be mapped anew each time. It keeps nothing of a call.
+struct Helper {
+    std::function<void()> work;
+    std::atomic<int> busy{0};
+};
+
+// A thread for this work: one that sleeps, or a new one; null if there is none to be had.
+Helper* lent(std::function<void()> work);
+// Waits for the end of its work.
+void given_back(Helper* helper);
+
+// Threads that work through one list of tasks after another; the caller is the first of them.
 // Tasks come in no particular order and each writes only its own results, so the outcome does not depend on the number
 // of threads.
 class Team {
 public:
     Team(int threads, Control& control) : control_(control) {
-        try {
-            for (int t = 1; t < threads; ++t) pool_.emplace_back([this, t] { wait_for_work(t); });
-        } catch (const std::exception&) {}               // no more threads to be had: those that started will do
+        for (int t = 1; t < threads; ++t)
+            if (Helper* helper = lent([this, t] { wait_for_work(t); })) helpers_.push_back(helper);
     }
-    ~Team() { dismiss(); }
+    Team(const Team&) = delete;
+    ~Team() {
+        dismiss();
+        for (Helper* helper : helpers_) given_back(helper);
+    }
     // No more work: the threads leave while the caller goes on, and are waited for at the end of the team.
     void dismiss() {
         leaving_ = true;
         ++round_;
         round_.notify_all();
     }
-    int size() const { return static_cast<int>(pool_.size()) + 1; }
+    int size() const { return static_cast<int>(helpers_.size()) + 1; }
 
     // work(thread, task) for every task, until the control says stop. The first exception comes back.
     void run(std::size_t tasks, const std::function<void(int, std::size_t)>& work) {
@@ -41,7 +64,7 @@ public:
         tasks_ = tasks;
         next_ = 0;
         failure_ = nullptr;
-        busy_ = static_cast<int>(pool_.size());
+        busy_ = static_cast<int>(helpers_.size());
         ++round_;
         round_.notify_all();
         take_tasks(0);
@@ -58,14 +81,6 @@ private:
             take_tasks(thread);
             if (--busy_ == 0) busy_.notify_one();
         }
-    }
-    // A list follows the last one within microseconds, and waking a sleeping thread takes tens of them: look around for
-    // about a tenth of a millisecond before going to sleep.
-    template <class T, class Done>
-    static void await(std::atomic<T>& value, Done done) {
-        for (int look = 0; look < 200000; ++look)
-            if (done(value.load(std::memory_order_acquire))) return;
-        for (T now; !done(now = value.load());) value.wait(now);
     }
     void take_tasks(int thread) {
         try {
@@ -86,7 +101,7 @@ private:
     std::atomic<bool> leaving_{false};
     std::exception_ptr failure_;
     std::mutex lock_;
-    std::vector<std::jthread> pool_;                     // last: joined before the rest goes
+    std::vector<Helper*> helpers_;
 };
 
 }  // namespace spinney

@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from math import comb
 from numbers import Integral
 from os import PathLike
@@ -184,9 +185,12 @@ class Allowed:
             for i, own in enumerate(map(lists.__getitem__, self.names))
         ]
 
-    def limits(self) -> list[int]:
-        return [self.most[name] for name in self.names]
+    @cached_property
+    def for_core(self) -> tuple[list[list[int]], list[list[int]], list[int]]:
+        """Candidates, required parents and limits, per variable."""
+        return self.numbers(self.candidates), self.numbers(self.required), [self.most[name] for name in self.names]
 
+    @cached_property
     def families(self) -> int:
         """How many parent sets there are, over all children."""
         alike = Counter((len(self.candidates[c]), self.most[c]) for c in self.names)
@@ -210,7 +214,16 @@ def allowed_by(
     """As Constraints.allowed; None is no constraints."""
     if constraints is not None and not isinstance(constraints, Constraints):
         raise ChoiceError("constraints is a sp.Constraints(required=, forbidden=, tiers=, max_parents=)")
-    return (constraints or Constraints()).allowed(names, max_parents, candidates)
+    if constraints is not None or candidates is not None:
+        return (constraints or Constraints()).allowed(names, max_parents, candidates)
+    Constraints()._check_limits(max_parents)
+    return _everybody(tuple(names), max_parents)
+
+
+@lru_cache(maxsize=16)
+def _everybody(names: tuple[str, ...], max_parents: int | None) -> Allowed:
+    """No constraints. Remembered: for a few columns, and a table that is asked often, this took longer than scores."""
+    return Constraints().allowed(names, max_parents)
 
 
 def listed_candidates(given: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ...]] | None:

@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -200,6 +201,17 @@ class Dataset:
         if self.kinds[self._known(name)].discrete:
             raise DataError(f"column {name!r} is {self.kinds[name].word} and has no numbers; ask for its codes()")
         return self._data[name].view(np.float64)
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The kinds that occur, by their words."""
+        return {kind.word for kind in self.kinds.values()}
+
+    @cached_property
+    def coded(self) -> tuple[list[npt.NDArray[Any]], list[int]]:
+        """The codes and the numbers of levels of all columns, in sorted order of names. REQUIRES: all are discrete."""
+        order = sorted(self.names)
+        return [self._data[name] for name in order], [len(self.levels(name)) for name in order]
 
     @property
     def fingerprint(self) -> str:

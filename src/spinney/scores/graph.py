@@ -150,9 +150,7 @@ class Graphs:
             return _core.score_graph_sets(
                 self._facts,
                 self._spec,
-                allowed.numbers(allowed.candidates),
-                allowed.numbers(allowed.required),
-                allowed.limits(),
+                *allowed.for_core,
                 prune,
                 threads,
                 report,
@@ -202,9 +200,7 @@ class Graphs:
             found = _core.local_global(
                 self._facts,
                 self._spec,
-                allowed.numbers(allowed.candidates),
-                allowed.numbers(allowed.required),
-                allowed.limits(),
+                *allowed.for_core,
                 threads,
                 report,
                 time_limit or 0.0,

@@ -44,8 +44,7 @@ class Tabular:
         self.choice = choice
         self.names = tuple(sorted(data.names))
         self._index = {name: i for i, name in enumerate(self.names)}
-        self._columns = [data.codes(name) for name in self.names]
-        self._levels = [len(data.levels(name)) for name in self.names]
+        self._columns, self._levels = data.coded
         assert isinstance(choice.entry, Score)
         self._name = choice.entry.same_as or choice.name
         self._network = prior_network(choice["network"], data, "bde") if self._name == "bde" else None
@@ -114,9 +113,7 @@ class Tabular:
                 self._columns,
                 self._levels,
                 self._spec,
-                allowed.numbers(allowed.candidates),
-                allowed.numbers(allowed.required),
-                allowed.limits(),
+                *allowed.for_core,
                 prune,
                 bounds,
                 threads,
@@ -175,7 +172,7 @@ class Tabular:
 
 
 def check_sets_memory(allowed: Allowed, prune: bool) -> None:
-    families = allowed.families()
+    families = allowed.families
     need = families * (_BYTES_PER_FAMILY if prune else _BYTES_PER_FAMILY + _BYTES_PER_SET)
     if need < _LITTLE:
         return

@@ -154,9 +154,7 @@ class Trees:
         return _core.score_tree_sets(
             self._facts,
             self._spec,
-            allowed.numbers(allowed.candidates),
-            allowed.numbers(allowed.required),
-            allowed.limits(),
+            *allowed.for_core,
             prune,
             bounds,
             threads,
@@ -252,10 +250,10 @@ class Trees:
             for name in parents:
                 self._check_levels(name)
             self._check_size(child, largest[: allowed.most[child]])
-        need, there = allowed.families() * _BYTES_PER_SET, available_memory()
+        need, there = allowed.families * _BYTES_PER_SET, available_memory()
         if need > _LITTLE and need > 0.8 * there:
             raise LimitError(
-                f"scoring {allowed.families():,} parent sets needs {need / 2**30:,.1f} GiB of memory and "
+                f"scoring {allowed.families:,} parent sets needs {need / 2**30:,.1f} GiB of memory and "
                 f"{there / 2**30:,.1f} GiB are free; lower max_parents or give candidates"
             )
 

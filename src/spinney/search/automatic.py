@@ -19,7 +19,7 @@ MOST_NODES = 20  # of branch and cut, seconds; a limit in seconds would give ano
 
 def pick(allowed: Allowed, rows: int | None, wanted: Collection[str] = ()) -> Choice:
     """`wanted`: options that the user has set, which the method must have."""
-    families = allowed.families()
+    families = allowed.families
     exact = rows is None or (families <= MOST_FAMILIES and families * rows <= MOST_ROWS_TIMES_FAMILIES)
     ways = ["dp"] if exact and len(allowed.names) <= FEW_VARIABLES else []
     ways += ["ilp", "tabu"] if exact else ["tabu", "ilp"]

@@ -22,9 +22,7 @@ def run(problem: Problem) -> Found:
     allowed = problem.allowed
     args = _core.GreedyArgs(
         problem.start_lists(),
-        allowed.numbers(allowed.candidates),
-        allowed.numbers(allowed.required),
-        allowed.limits(),
+        *allowed.for_core,
         options.get("length", 0),
         options.get("patience", 0),
         options["restarts"],
