@@ -198,8 +198,8 @@ def two_threads(codes: Codes, repeats: int) -> Table:
     frame = frame_of(codes)
     table = Table(
         "Two threads against one, wall clock",
-        {"score": "", "parents up to": "", "families": ",", "calls in a row": "", "one thread, ms": ".2f", "two threads, ms": ".2f",
-         "speed-up": ".2f"},
+        {"score": "", "parents up to": "", "families": ",", "calls in a row": "", "one thread, ms": ".2f",
+         "two threads, ms": ".2f", "speed-up": ".2f"},
     )  # fmt: skip
     for parents, calls, runs in ((2, 1, 20 * repeats), (2, 20, 4 * repeats), (3, 1, 2 * repeats)):
         count = sum(math.comb(len(codes) - 1, size) for size in range(parents + 1)) * len(codes)

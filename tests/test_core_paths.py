@@ -9,6 +9,8 @@ import itertools
 import math
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -221,3 +223,30 @@ def test_an_error_of_somebody_elses_signal_comes_back():
             sp.find(big(), search="tabu", max_parents=None, restarts=10**6)
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+FORKED = """
+import os, signal, sys
+import spinney as sp
+
+data = sp.Dataset.from_frame({"a": list("xyxyxxyx") * 9, "b": list("uuvvuvvu") * 9, "c": list("pqppqpqq") * 9})
+
+
+def scores():
+    return [s.tolist() for s, _, _ in sp.score_parent_sets(data, n_jobs=3, prune=False).arrays]
+
+
+before = scores()  # threads now sleep
+child = os.fork()
+if child == 0:
+    signal.alarm(20)
+    os._exit(0 if scores() == before else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_forked_process_has_threads_of_its_own():
+    """Threads that sleep between calls are not there after a fork: whoever waited for them would wait for ever."""
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
