@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import spinney as sp
 from slow.drawn_networks import joint, networks, random_network
 from spinney import formats
 from spinney.errors import ChoiceError, FileFormatError
@@ -425,3 +426,26 @@ def test_repository_networks(shared: Path, tmp_path: Path, name: str) -> None:
     sample = network.sample(100, seed=1)
     assert np.isfinite(network.log_prob(sample)).all()
     assert network.cpdag().skeleton() == network.dag.skeleton()
+
+
+def test_dot_of_a_decision_graph(tmp_path: Path) -> None:
+    """Every node once, also one that two splits lead to; every split has a yes and a no."""
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(0, 3, 300), rng.integers(0, 2, 300)
+    y = ((a == 1) ^ (b == 1)) ^ (rng.random(300) < 0.05)
+    columns = {"a": a, "b": b, 'say "y"': y.astype(int)}
+    data = sp.Dataset.from_frame({name: [f"{name}{code}" for code in codes] for name, codes in columns.items()})
+    network = sp.fit_structure(data, {'say "y"': ["a", "b"]}, score="graph")
+    model = network.models['say "y"']
+    network.export(tmp_path / "y.dot", node='say "y"')
+    lines = (tmp_path / "y.dot").read_text().splitlines()
+    splits = int((model.feature >= 0).sum())
+    assert sum("shape=box" in line for line in lines) == 2 == len(model.sums)
+    assert sum("shape=ellipse" in line for line in lines) == splits >= 3
+    assert [sum(f'[label="{word}"]' in line for line in lines) for word in ("yes", "no")] == [splits, splits]
+    assert any('say \\"y\\"' in line for line in lines)
+    for wrong, words in (("x.bif", "is written as .dot"), ("x.dot", "has a table")):
+        with pytest.raises(ChoiceError, match=words):
+            sp.fit(data, {}, score="bic").export(tmp_path / wrong, node="a")
+    with pytest.raises(ChoiceError, match="not a variable"):
+        network.export(tmp_path / "x.dot", node="z")

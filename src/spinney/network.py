@@ -73,12 +73,15 @@ class Network:
 
     def levels(self, name: str) -> tuple[str, ...]:
         """The levels of a discrete column, in the order of its codes."""
-        if name not in self.models:
-            raise ChoiceError(f"{name!r} is not a variable of this network: choose one of {some(self.names)}")
+        self._check_name(name)
         levels = self._levels(name)
         if levels is None:
             raise ChoiceError(f"{name!r} is continuous and has no levels: ask for those of a discrete column")
         return levels
+
+    def _check_name(self, name: str) -> None:
+        if name not in self.models:
+            raise ChoiceError(f"{name!r} is not a variable of this network: choose one of {some(self.names)}")
 
     def _levels(self, name: str) -> Levels:
         return self.models[name].family[name]
@@ -149,12 +152,17 @@ class Network:
         formats.need_suffix(path, ".json", "load() reads .json or .json.gz, other formats go through Network.read()")
         return formats.read_network(path)
 
-    def export(self, path: str | PathLike[str]) -> None:
-        """Write the network in the format that the suffix names; a further .gz compresses."""
+    def export(self, path: str | PathLike[str], node: str | None = None) -> None:
+        """Write the network in the format that the suffix names; a further .gz compresses. With a node: the tree or the
+        decision graph of that node, as .dot."""
         # Formats know the network; the network looks them up only when a file is asked for.
         from spinney import formats
 
-        formats.write_network(self, path)
+        if node is None:
+            formats.write_network(self, path)
+            return
+        self._check_name(node)
+        formats.write_partition(self.models[node], path)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Network:

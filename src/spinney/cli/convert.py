@@ -31,10 +31,14 @@ def convert(
             help=("The file to write: .json .bif .dot for a network, .jkl for parent sets, also with .gz."),
         ),
     ],
+    node: Annotated[
+        str | None,
+        typer.Option(show_default=False, help="Draw the tree or decision graph of this node, as .dot."),
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Write a network, or parent sets, in another format."""
-    if suffix(source) == ".jkl":
+    if suffix(source) == ".jkl" and node is None:
         opt.check_output(target, [".jkl"])
         sets = ParentSets.read(source)
         sets.write(target)
@@ -42,7 +46,7 @@ def convert(
     else:
         opt.check_output(target, NETWORKS)
         network = Network.read(source)
-        network.export(target)
+        network.export(target, node)
         what = {"nodes": len(network.names), "edges": len(network.edges)}
     if json:
         say_json(what)

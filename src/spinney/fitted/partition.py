@@ -302,7 +302,7 @@ class Partition(LocalModel):
 
     def _lines(self) -> Iterator[str]:
         told = np.zeros(len(self.feature), dtype=bool)
-        possible = self._possible()
+        words = self.words()
         waiting: list[tuple[int, str, int]] = [(0, "", 0)]  # node, the line before it, depth
         while waiting:
             node, line, depth = waiting.pop()
@@ -319,20 +319,29 @@ class Partition(LocalModel):
             if name:
                 yield f"{indent}{name}:"
             if feature < 0:
-                yield f"{indent}{self._leaf_in_words(int(self.leaf[node]))}"
+                yield f"{indent}{words[node]}"
                 continue
-            parent, side = self.parents[feature], self.goes_left[node]
-            if side is None:
-                kind = self.parent_kinds[feature]
-                assert isinstance(kind, Continuous)
-                width = 0.0 if kind.lo is None or kind.hi is None else (kind.hi - kind.lo) / 1000
-                question = f"{parent} < {_number(float(self.threshold[node]), width)}"
-            else:
-                levels = _levels(self.parent_kinds[feature]) or ()
-                named = [levels[code] for code in np.flatnonzero(side & possible[feature][node])]
-                question = f"{parent} is {_listed(named, ' or ')}" if named else f"{parent} is none of its levels"
             waiting.append((int(self.right[node]), "else:", depth + 1))
-            waiting.append((int(self.left[node]), f"if {question}:", depth + 1))
+            waiting.append((int(self.left[node]), f"if {words[node]}:", depth + 1))
+
+    def words(self) -> list[str]:
+        """Every node in words: what a split asks (yes goes left), what a leaf predicts."""
+        possible = self._possible()
+        return [
+            self._leaf_in_words(int(self.leaf[node])) if self.feature[node] < 0 else self._question(node, possible)
+            for node in range(len(self.feature))
+        ]
+
+    def _question(self, node: int, possible: list[Bools]) -> str:
+        feature = int(self.feature[node])
+        parent, side, kind = self.parents[feature], self.goes_left[node], self.parent_kinds[feature]
+        if side is None:
+            assert isinstance(kind, Continuous)
+            width = 0.0 if kind.lo is None or kind.hi is None else (kind.hi - kind.lo) / 1000
+            return f"{parent} < {_number(float(self.threshold[node]), width)}"
+        levels = _levels(kind) or ()
+        named = [levels[code] for code in np.flatnonzero(side & possible[feature][node])]
+        return f"{parent} is {_listed(named, ' or ')}" if named else f"{parent} is none of its levels"
 
     def _possible(self) -> list[Bools]:
         """Per parent: one row per node, the levels that can reach it (a continuous parent has none)."""

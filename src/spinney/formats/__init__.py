@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 from spinney.errors import ChoiceError
+from spinney.fitted.model import LocalModel
+from spinney.fitted.partition import Partition
 from spinney.formats import bif, dot, json
 from spinney.network import Network
 
@@ -35,6 +37,15 @@ def read_network(path: str | PathLike[str]) -> Network:
 
 def write_network(network: Network, path: str | PathLike[str]) -> None:
     _module(path, "write").write(network, path)
+
+
+def write_partition(model: LocalModel, path: str | PathLike[str]) -> None:
+    need_suffix(path, ".dot", "the tree or graph of one node is written as .dot (and .gz)")
+    if not isinstance(model, Partition):
+        raise ChoiceError(
+            "this node has a table, and only trees and decision graphs are drawn; fit the network with score pcart or graph"
+        )
+    dot.write(model, path)
 
 
 def _module(path: str | PathLike[str], verb: str) -> ModuleType:
