@@ -90,10 +90,23 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         whole = nw.from_native(X, eager_only=True, pass_through=True)
         if not isinstance(whole, nw.DataFrame):
             whole = X = check_array(X, dtype=None)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        if isinstance(whole, nw.DataFrame) and not whole.implementation.is_pandas_like():
+            self._check_names(whole.columns, reset)
+        else:
+            validate_data(self, X, reset=reset, skip_check_array=True)
         places = self._places()
         chosen = whole[:, places].to_native() if isinstance(whole, nw.DataFrame) else whole[:, places]
         return whole, check_array(chosen, dtype=np.float64, input_name="X", estimator=self)
+
+    def _check_names(self, names: list[str], reset: bool) -> None:
+        """scikit-learn before 1.9 reads no names from frames of today's polars and Arrow."""
+        if reset:
+            self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+        elif names != list(getattr(self, "feature_names_in_", names)) or len(names) != self.n_features_in_:
+            raise ChoiceError(
+                f"the feature names should match those that were passed during fit; the table has {names[:8]}, and was "
+                f"fitted with {list(getattr(self, 'feature_names_in_', ()))[:8]}"
+            )
 
     def _places(self) -> list[int]:
         """Which columns are cut."""

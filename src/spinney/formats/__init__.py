@@ -43,7 +43,8 @@ def write_partition(model: LocalModel, path: str | PathLike[str]) -> None:
     need_suffix(path, ".dot", "the tree or graph of one node is written as .dot (and .gz)")
     if not isinstance(model, Partition):
         raise ChoiceError(
-            "this node has a table, and only trees and decision graphs are drawn; fit the network with score pcart or graph"
+            "this node has a table, and only trees and decision graphs are drawn; fit the network with score pcart or "
+            "graph"
         )
     dot.write(model, path)
 
