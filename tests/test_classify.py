@@ -338,3 +338,13 @@ def test_fit_dataset_refuses_what_is_no_class() -> None:
         sp.TANClassifier().fit_dataset(data, "sort")
     with pytest.raises(sp.DataError, match="no column but the class"):
         sp.TANClassifier().fit_dataset(data.select(["kind"]), "kind")
+
+
+def test_the_graphs_that_local_global_grew_are_the_classifier():
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({name: rng.integers(0, 3, 400).astype(str) for name in "abc"})
+    y = np.where((X.a == "1") ^ (X.b == "2") ^ (rng.random(400) < 0.05), "yes", "no")
+    model = sp.NetworkClassifier("graph", "local-global", max_parents=None).fit(X, y)
+    assert model.network_.score == model.found_.score
+    assert model.network_.models["class"] == model.found_.models["class"]
+    assert model.score(X, y) > 0.8

@@ -164,14 +164,23 @@ class NaiveBayesClassifier(_Classifier):
         are; a continuous one has a Student t in each class.
     discretise: how continuous columns are cut into intervals, on the rows of fit: a method of Discretiser or one of
         your own; None: not at all; 'auto': by 'mdl' where the score is for discrete columns only.
-    kinds: what the columns of X are, as in Dataset.from_frame, or one word for all of them."""
+    kinds: what the columns of X are, as in Dataset.from_frame, or one word for all of them.
+    n_jobs, random_state: as in the other two, so that one can stand for another; there is no search and no chance."""
 
     def __init__(
-        self, score: str | Choice = "bd", *, discretise: str | Discretiser | None = "auto", kinds: Kinds = None
+        self,
+        score: str | Choice = "bd",
+        *,
+        discretise: str | Discretiser | None = "auto",
+        kinds: Kinds = None,
+        n_jobs: int | None = -1,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.score = score
         self.discretise = discretise
         self.kinds = kinds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def _learned(self, data: Dataset) -> tuple[Network, Plan]:
         attributes = [name for name in data.names if name != self.target_]
@@ -186,7 +195,8 @@ class TANClassifier(_Classifier):
         frequencies ('ll') call everything impossible that the rows of fit do not show.
     forest: leave out edges that lower the score.
     discretise, kinds: as in NaiveBayesClassifier.
-    n_jobs: threads; the answer is the same."""
+    n_jobs: threads; the answer is the same.
+    random_state: as in NetworkClassifier, so that one can stand for the other; a TAN leaves nothing to chance."""
 
     def __init__(
         self,
@@ -197,6 +207,7 @@ class TANClassifier(_Classifier):
         discretise: str | Discretiser | None = "auto",
         kinds: Kinds = None,
         n_jobs: int | None = -1,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.score = score
         self.parameters = parameters
@@ -204,6 +215,7 @@ class TANClassifier(_Classifier):
         self.discretise = discretise
         self.kinds = kinds
         self.n_jobs = n_jobs
+        self.random_state = random_state
 
     def _learned(self, data: Dataset) -> tuple[Network, Plan]:
         score = vars(self)["score"]
@@ -271,6 +283,8 @@ def _fitted(data: Dataset, found: Found, score: str | Choice, parameters: str | 
     chosen = choose_score(score)
     filling = parameters or (chosen if cast(Score, chosen.entry).bayesian else "bd")
     graph = {"score": str(chosen), "search": found.method, "value": found.score}
+    if found.models is not None and parameters is None:  # the search has made them
+        return Network(dict(data.kinds), found.models, plan={"score": str(chosen)}, score=found.score), {"graph": graph}
     return fit(data, found.parents, filling), {"graph": graph}
 
 
