@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace spinney {
 namespace {
@@ -44,6 +45,7 @@ void Grower::take_rows(const GraphColumn& child) {
     for (int p : parents_) rows_.codes.push_back(data_.columns[p].codes);
     rows_.child = child.values ? nullptr : child.codes;
     if (!child.values) return;
+    rows_.sums.reserve(data_.rows * score_.width());
     for (std::size_t row = 0; row < data_.rows; ++row)
         rows_.sums.insert(rows_.sums.end(), {1, child.values[row], child.values[row] * child.values[row]});
 }
@@ -209,7 +211,7 @@ Move Grower::best_merge() const {
     return best.move;
 }
 
-// The leaf depends on a parent as long as it depends on it in two leaves at least, and no longer when these are two and merged.
+// A graph depends on a parent as long as leaves of it do: never one alone, and none any more when they are two and merged.
 Move Grower::best_merge(std::span<const double> bonus, std::span<const char> may_go) const {
     std::map<std::pair<int, int>, std::size_t> going;    // by (leaf, older leaf): how many parents
     for (std::size_t i = 0; i < parents_.size(); ++i) {
@@ -249,6 +251,7 @@ void Grower::replace(std::span<const int> old) {
         leaves_[number].alive = false;
         leaves_[number].moves = {};
         leaves_[number].rows = {};
+        leaves_[number].merges = {};
         alive_.erase(std::find(alive_.begin(), alive_.end(), number));
     }
     for (int number : alive_)

@@ -58,9 +58,11 @@ std::vector<double> LeafScore::spread(const double* exponents) const {
     return {exponents, exponents + width_};
 }
 
+// Good until the next one is asked for.
 const std::vector<double>& LeafScore::joint(const std::vector<int>& variables) {
+    if (kept_ > 1 << 20) joints_.clear(), kept_ = 0;     // large graphs ask for any number of them
     auto [at, fresh] = joints_.try_emplace(variables);
-    if (fresh) at->second = spec_.network->joint(variables);
+    if (fresh) at->second = spec_.network->joint(variables), kept_ += at->second.size();
     return at->second;
 }
 

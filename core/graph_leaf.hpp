@@ -71,6 +71,7 @@ private:
     struct Risings { RisingLog level, total; };
     std::unordered_map<double, Risings> risings_;        // by a leaf's pseudo-count
     std::map<std::vector<int>, std::vector<double>> joints_;       // of the prior network
+    std::size_t kept_ = 0;                               // numbers in them
 };
 
 }  // namespace spinney
