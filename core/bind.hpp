@@ -30,6 +30,7 @@ using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 using Ints = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
 using DoublesIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using IntsIn = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using CodesIn = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using BoolsIn = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ColumnIn = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Lists = std::vector<std::vector<int>>;
@@ -67,6 +68,13 @@ inline void check_lists(const Lists& lists, int variables) {
             must(lists[v][i] >= 0 && lists[v][i] < variables && lists[v][i] != static_cast<int>(v), "variables in range");
             must(i == 0 || lists[v][i - 1] < lists[v][i], "sorted lists");
         }
+}
+
+// A job that is over soon and that nobody stops; other threads of Python go on.
+template <class Job>
+auto unlocked(Job&& job) {
+    nb::gil_scoped_release release;
+    return job();
 }
 
 struct Ending {                                          // why a job ended before its time, if it did

@@ -5,7 +5,6 @@
 namespace spinney {
 namespace {
 
-using CodesIn = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ColumnFacts = std::tuple<int, bool, CodesIn, std::optional<DoublesIn>, double>;
 
 struct OwnedSpec {                                       // a GraphSpec that owns its prior network
@@ -95,7 +94,7 @@ void bind_graphs(nb::module_& m) {
             GraphData data = make_graph_data(columns);
             to_families({{child, parents}}, data.columns.size());
             check_parents(data, spec.spec, parents);
-            return to_dict(GraphFamilies(data, spec.spec, child).graph(parents));
+            return to_dict(unlocked([&] { return GraphFamilies(data, spec.spec, child).graph(parents); }));
         },
         "columns"_a, "spec"_a, "child"_a, "parents"_a);
 

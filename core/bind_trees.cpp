@@ -5,7 +5,6 @@
 namespace spinney {
 namespace {
 
-using CodesIn = nb::ndarray<const std::uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ColumnFacts = std::tuple<std::string, int, CodesIn, std::optional<DoublesIn>, double, std::vector<std::pair<int, CodesIn>>>;
 
 // (kind, levels or halvings, codes, values of a continuous column less their centre, the centre, ways to cut it for ft)
@@ -83,7 +82,7 @@ void bind_trees(nb::module_& m) {
         [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents) {
             TreeData data = make_tree_data(columns);
             to_families({{child, parents}}, data.columns.size());
-            return to_dict(TreeFamilies(data, spec, child).tree(parents));
+            return to_dict(unlocked([&] { return TreeFamilies(data, spec, child).tree(parents); }));
         },
         "columns"_a, "spec"_a, "child"_a, "parents"_a);
 
@@ -92,7 +91,7 @@ void bind_trees(nb::module_& m) {
         [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents) {
             TreeData data = make_tree_data(columns);
             to_families({{child, parents}}, data.columns.size());
-            return TreeFamilies(data, spec, child).binned(parents).choice;
+            return unlocked([&] { return TreeFamilies(data, spec, child).binned(parents); }).choice;
         },
         "columns"_a, "spec"_a, "child"_a, "parents"_a);
 

@@ -30,6 +30,7 @@ from spinney.scores.tabular import check_sets_memory, prior_network
 
 _LITTLE = 2**28  # bytes that need no asking
 _LEAVES = 8  # of a graph in a network, for foreseeing memory
+_BYTES_PER_ROW = {False: 24.0, True: 40.0}  # of a child: row numbers twice, tables of its leaves; continuous: its sums
 
 
 @dataclass(frozen=True)
@@ -158,8 +159,9 @@ class Graphs:
             )
 
     def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
-        for name in self.names:
-            self._check_parents(name, [p for p in self.names if p != name], 0)
+        for child, own, most in zip(self.names, args.allowed, args.most, strict=True):
+            if most > 0:
+                self._check_parents(child, [self.names[p] for p in own], 0)
         if self.choice["optimal"]:
             raise ChoiceError(
                 "graph(optimal=True) takes few configurations, and hc and tabu ask for any; use search='exact' with "
@@ -190,7 +192,7 @@ class Graphs:
         if self.choice["optimal"]:
             raise ChoiceError("search local-global grows graphs step by step; leave optimal=True out")
         n = len(self.names)
-        need = n * (self.data.n_rows * 8.0 + _LEAVES * n * 48.0)
+        need = sum(self.data.n_rows * _BYTES_PER_ROW[c.values is not None] + _LEAVES * n * 48.0 for c in self._columns)
         if need > _LITTLE and need > 0.8 * (there := available_memory()):
             raise LimitError(
                 f"growing the graphs of {n} columns at once needs about {need / 2**30:,.1f} GiB of memory and "

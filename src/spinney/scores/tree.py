@@ -163,8 +163,9 @@ class Trees:
         )
 
     def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
-        for name in self.names:
-            self._check_levels(name)
+        for own, most in zip(args.allowed, args.most, strict=True):
+            for parent in own if most > 0 else ():
+                self._check_levels(self.names[parent])
         return _core.greedy_trees(self._facts, self._spec, args, report)
 
     def fit(self, child: str, parents: Sequence[str], score: float) -> Partition:
