@@ -240,7 +240,7 @@ def test_a_row_that_contradicts_relative_frequencies_has_an_answer() -> None:
     sound(alone.predict_proba(pd.DataFrame({"a": ["u"], "b": ["x"], "c": ["q"]})))  # no class allows both b and c
 
 
-def test_information_scores_fill_tables_with_bdeu() -> None:
+def test_information_scores_fill_tables_with_pseudo_counts_of_a_half() -> None:
     X, y = parts(mixed(100, 12))
     made = sp.TANClassifier("fnml").fit(X, y)
     plan = made.network_.plan
@@ -348,3 +348,14 @@ def test_the_graphs_that_local_global_grew_are_the_classifier():
     assert model.network_.score == model.found_.score
     assert model.network_.models["class"] == model.found_.models["class"]
     assert model.score(X, y) > 0.8
+
+
+def test_a_dataset_keeps_its_kinds_ranges_and_units() -> None:
+    X, y = parts(mixed(80, 20))
+    given = {"length": sp.Continuous(-100, 100), "legs": "ordinal"}
+    data = sp.Dataset.from_frame(X, kinds=given, standardise=False)
+    whole = sp.Dataset.from_frame(X.assign(kind=y), kinds=given, standardise=False)
+    for made in (sp.TANClassifier("pcart").fit(data, y), sp.TANClassifier("pcart").fit_dataset(whole, "kind")):
+        assert all(made.network_.kinds[name] == data.kinds[name] for name in data.names)
+        assert made.network_.models["length"].scale == 1.0
+        sound(made.predict_proba(X))

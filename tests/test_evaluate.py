@@ -120,3 +120,11 @@ def test_what_cannot_be_is_refused_in_one_sentence(options: dict[str, Any], word
         accuracy("bdeu", data, **{"target": "y", **options})
     with pytest.raises(sp.DataError, match="no column but the class"):
         accuracy("bdeu", table(30)[["y"]], "y")
+
+
+def test_a_class_that_is_missing_is_refused_in_one_sentence() -> None:
+    frame = table(30)
+    frame.loc[4, "y"] = None
+    for data in (frame, pl.from_pandas(frame), frame.to_dict("list")):
+        with pytest.raises(sp.DataError, match="'y', row 5: the class is missing"):
+            accuracy("bdeu", data, "y")

@@ -70,7 +70,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         if isinstance(kinds, str) and kinds in KINDS:  # one word for all
             kinds = dict.fromkeys(columns, kinds)
         # A kinds file may be that of the whole table, the class included.
-        data = Dataset.from_frame(columns, kinds=kinds, ignore_absent=not isinstance(kinds, Mapping))
+        named = isinstance(X, Dataset) and kinds is None
+        data = X if named else Dataset.from_frame(columns, kinds=kinds, ignore_absent=not isinstance(kinds, Mapping))
         return self._fit(data, _target_name(y, data.names), labels)
 
     def fit_dataset(self, data: Dataset, target: str) -> _Classifier:
@@ -312,7 +313,7 @@ def _joined(data: Dataset, cuts: Cuts, target: str, levels: Kind, codes: Array) 
         else:
             kinds[name] = data.kinds[name]
             columns[name] = data.codes(name) if kinds[name].discrete else data.values(name)
-    return Dataset.from_columns(kinds, columns)
+    return Dataset.from_columns(kinds, columns, standardise=data.standardise)
 
 
 def _threads(n_jobs: int | None) -> int:

@@ -114,7 +114,9 @@ class Dataset:
         return cls.from_columns(kinds, dict(zip(names, codes, strict=True)))
 
     @classmethod
-    def from_columns(cls, kinds: Mapping[str, Kind], columns: Mapping[str, npt.NDArray[Any]]) -> Dataset:
+    def from_columns(
+        cls, kinds: Mapping[str, Kind], columns: Mapping[str, npt.NDArray[Any]], *, standardise: bool = True
+    ) -> Dataset:
         """From codes and values of our own making, such as a sample of mixed columns.
 
         REQUIRES: columns of one length; every code has a level; values are finite and within the range of the kind."""
@@ -130,7 +132,7 @@ class Dataset:
                 assert kind.levels is not None
                 assert len(column) == 0 or (int(column.min()) >= 0 and int(column.max()) < len(kind.levels))
                 settled[name] = Column(kind, "codes", np.array(column, dtype=code_type(kind.levels)))
-        return cls(settled, len(next(iter(columns.values()))))
+        return cls(settled, len(next(iter(columns.values()))), standardise=standardise)
 
     @classmethod
     def _from_raw(

@@ -9,7 +9,7 @@ there, as is every interval from folds (Bengio and Grandvalet 2004)."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -98,7 +98,11 @@ def check_classes(data: Dataset, target: str) -> None:
             f"pass kinds={{{target!r}: 'categorical'}} if its numbers are classes"
         )
     data.levels(target)  # says so if there is no such column
-    if len(data.names) == 1:
+    _check_attributes(data.names, target)
+
+
+def _check_attributes(names: Sequence[str], target: str) -> None:
+    if len(names) == 1:
         raise DataError(f"the table has no column but the class {target!r}; give at least one attribute")
 
 
@@ -115,8 +119,10 @@ def _split(data: Any, target: str) -> tuple[nw.DataFrame[Any], npt.NDArray[Any]]
         raise DataError(
             f"there is no column {target!r} to predict; the columns are {', '.join(map(repr, frame.columns[:8]))}"
         )
-    if len(frame.columns) == 1:
-        raise DataError(f"the table has no column but the class {target!r}; give at least one attribute")
+    _check_attributes(frame.columns, target)
+    missing = np.flatnonzero(frame[target].is_null().to_numpy())
+    if len(missing):
+        raise DataError(f"column {target!r}, row {missing[0] + 1}: the class is missing; fill it in, or drop the row")
     return frame.drop(target), frame[target].to_numpy()
 
 
