@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from spinney.errors import ChoiceError
+from spinney.scores.columns import quantile_cuts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -131,7 +132,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.method != "mdl":
             return np.zeros(rows, np.int64)
         if y is None:
-            raise ValueError(
+            raise ChoiceError(
                 "the method mdl requires y to be passed, but the target y is None; cut by quantile or width"
             )
         given = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
@@ -154,10 +155,9 @@ def width_thresholds(values: Floats, bins: int) -> Floats:
 
 
 def quantile_thresholds(values: Floats, bins: int) -> Floats:
-    """Quantiles at position N i/bins - 0.5 of the sorted values, linear in between, as in score ft; one for each way to
-    part the rows."""
+    """The quantiles of score ft; one for each way to part the rows."""
     ordered = np.sort(values)
-    cuts = np.quantile(ordered, np.arange(1, bins) / bins, method="hazen")
+    cuts = quantile_cuts(ordered, bins)
     below = np.searchsorted(ordered, cuts, side="left")
     parting = (below > 0) & (below < len(ordered))
     return cuts[parting][np.unique(below[parting], return_index=True)[1]]
