@@ -214,10 +214,14 @@ def allowed_by(
     """As Constraints.allowed; None is no constraints."""
     if constraints is not None and not isinstance(constraints, Constraints):
         raise ChoiceError("constraints is a sp.Constraints(required=, forbidden=, tiers=, max_parents=)")
-    if constraints is not None or candidates is not None:
-        return (constraints or Constraints()).allowed(names, max_parents, candidates)
+    own = tuple(names)
+    if constraints is not None or candidates is not None or len(own) > _FEW:
+        return (constraints or Constraints()).allowed(own, max_parents, candidates)
     Constraints()._check_limits(max_parents)
-    return _everybody(tuple(names), max_parents)
+    return _everybody(own, max_parents)
+
+
+_FEW = 100  # columns: of more, what is remembered would take megabytes, and scoring takes longer anyway
 
 
 @lru_cache(maxsize=16)
