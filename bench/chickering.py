@@ -15,10 +15,9 @@ import numpy as np
 from common import HERE, Table, arguments, machine, peer, race, report
 
 sys.path.insert(0, str(HERE.parent / "tests"))
-from slow.decision_graphs import Family, Leaves, greedy
+from slow.decision_graphs import OPERATORS, Family, Leaves, descendants, greedy
 from slow.trees import CATEGORICAL, discrete
 
-OPERATORS = ("C", "B", "CB", "CM", "BM", "CBM")
 WITH_TABLES = ("COMP", *OPERATORS)
 SAMPLES = (1, 2, 3)  # seeds of the rows drawn from alarm
 ROWS = 1000
@@ -93,13 +92,6 @@ def alarm(truth: Any, data: Any, steps: str) -> dict[str, Scores]:
             **{o: sp.find(data, g, candidates=before, **joint).score for o, g in graphs.items()},
         },
     }
-
-
-def descendants(parents: Mapping[str, Iterable[str]], of: str) -> set[str]:
-    found: set[str] = set()
-    while more := {child for child, own in parents.items() if ({of} | found) & set(own)} - found:
-        found |= more
-    return found
 
 
 def above(scores: Scores, lowest: float | None = None) -> list[float]:
