@@ -84,7 +84,11 @@ void bind_graphs(nb::module_& m) {
             Control control;
             Team team(threads, control);
             WorkerScores scores(graph_scores(data, spec.spec), data.columns.size());
-            return scored(scores, families, team, control, progress, time_limit, families.size() * data.rows < 1e5);
+            std::size_t columns_read = 0;
+            for (const Family& family : families) columns_read += family.parents.size() + 1;
+            // What a prior network takes to answer nobody knows beforehand.
+            const bool brief = spec.spec.exponents != Exponents::network && columns_read * data.rows < 1e5;
+            return scored(scores, families, team, control, progress, time_limit, brief);
         },
         "columns"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
 
