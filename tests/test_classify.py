@@ -347,6 +347,7 @@ def test_the_graphs_that_local_global_grew_are_the_classifier():
     model = sp.NetworkClassifier("graph", "local-global", max_parents=None).fit(X, y)
     assert model.network_.score == model.found_.score
     assert model.network_.models["class"] == model.found_.models["class"]
+    assert model.network_.data["rows"] == 400
     assert model.score(X, y) > 0.8
 
 

@@ -26,7 +26,7 @@ from spinney.dataset import Dataset, Kinds
 from spinney.discretise import Discretiser
 from spinney.evaluate import check_classes
 from spinney.kinds import KINDS, Categorical, Kind, interval_codes, intervals, level_text
-from spinney.learn import find, fit
+from spinney.learn import find, fit, network_of
 from spinney.network import Network
 from spinney.search import Found
 from spinney.table import read_frame
@@ -285,7 +285,7 @@ def _fitted(data: Dataset, found: Found, score: str | Choice, parameters: str | 
     filling = parameters or (chosen if cast(Score, chosen.entry).bayesian else "bd")
     graph = {"score": str(chosen), "search": found.method, "value": found.score}
     if found.models is not None and parameters is None:  # the search has made them
-        return Network(dict(data.kinds), found.models, plan={"score": str(chosen)}, score=found.score), {"graph": graph}
+        return network_of(data, found.models, found.score, {"score": str(chosen)}), {"graph": graph}
     return fit(data, found.parents, filling), {"graph": graph}
 
 

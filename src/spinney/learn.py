@@ -86,7 +86,7 @@ def learn(
     if graph.found.models is None:
         network = _fitted(data, graph.found.parents, score, prior, plan.as_dict())
     else:
-        network = _network(data, graph.found.models, graph.found.score, plan.as_dict())
+        network = network_of(data, graph.found.models, graph.found.score, plan.as_dict())
     seconds = {"score": graph.scoring, "search": graph.found.seconds, "fit": time.perf_counter() - began}
     return Result(network, graph.found, plan, seconds, graph.sets)
 
@@ -246,10 +246,10 @@ def _fitted(
     families = [(child, tuple(sorted(parents[child]))) for child in data.names]
     values = room.local_scores(families)
     models = {child: room.fit(child, own, float(value)) for (child, own), value in zip(families, values, strict=True)}
-    return _network(data, models, math.fsum(values), plan)
+    return network_of(data, models, math.fsum(values), plan)
 
 
-def _network(data: Dataset, models: Mapping[str, LocalModel], score: float, plan: dict[str, Any]) -> Network:
+def network_of(data: Dataset, models: Mapping[str, LocalModel], score: float, plan: dict[str, Any]) -> Network:
     facts = {"fingerprint": data.fingerprint, "rows": data.n_rows}
     return Network(dict(data.kinds), models, plan=plan, score=score, data=facts)
 
