@@ -1,6 +1,7 @@
 #include "graph_leaf.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace spinney {
 
@@ -59,13 +60,6 @@ std::vector<double> LeafScore::spread(const double* exponents) const {
 }
 
 // Good until the next one is asked for.
-const std::vector<double>& LeafScore::joint(const std::vector<int>& variables) {
-    if (kept_ > 1 << 20) joints_.clear(), kept_ = 0;     // large graphs ask for any number of them
-    auto [at, fresh] = joints_.try_emplace(variables);
-    if (fresh) at->second = spec_.network->joint(variables), kept_ += at->second.size();
-    return at->second;
-}
-
 void LeafScore::read(const Region& region, double* out) {
     if (exponents_ == 0) return;
     if (spec_.exponents == Exponents::shared) {
@@ -78,7 +72,7 @@ void LeafScore::read(const Region& region, double* out) {
     for (std::size_t c = 0; c < width_; ++c) out[c] = by_level[c * width_ + c];
 }
 
-// Only the parents that a box limits matter, so the prior network is asked for small joints however many parents there are.
+// The prior network is asked for the child and one parent, however many others a box limits: their limits are evidence.
 void LeafScore::read(const Region& region, int parent, double* out) {
     const int levels = data_.levels[parent];
     if (exponents_ == 0) return;
@@ -91,24 +85,13 @@ void LeafScore::read(const Region& region, int parent, double* out) {
             for (int k = 0; k < levels; ++k)
                 if (here >> k & 1) out[k] += each;
         } else {
-            std::vector<int> variables{child_};
-            if (parent != child_) variables.push_back(parent);
-            for (const Limit& limit : box.limits)
-                if (limit.parent != parent) variables.push_back(limit.parent);
-            std::sort(variables.begin(), variables.end());
-            const std::vector<double>& table = joint(variables);
-            std::vector<int> at(variables.size(), 0);
-            for (double cell : table) {
-                bool inside = true;
-                int k = 0, c = 0;
-                for (std::size_t i = 0; i < variables.size(); ++i) {
-                    if (variables[i] == parent) k = at[i];
-                    if (variables[i] == child_) c = at[i];
-                    if (const LevelSet* limit = box.limit_of(variables[i])) inside = inside && (*limit >> at[i] & 1);
+            const std::array both{std::min(child_, parent), std::max(child_, parent)};
+            const auto table = spec_.network->joint(std::span(both).first(parent == child_ ? 1 : 2), box.limits);
+            for (int k = 0; k < levels; ++k)
+                for (std::size_t c = 0; c < width_; ++c) {
+                    const std::size_t cell = parent == child_ ? c : parent < child_ ? k * width_ + c : c * levels + k;
+                    if (parent != child_ || k == static_cast<int>(c)) out[k * width_ + c] += spec_.ess * table[cell];
                 }
-                if (inside) out[k * width_ + c] += spec_.ess * cell;
-                for (std::size_t i = variables.size(); i-- > 0 && ++at[i] == data_.levels[variables[i]];) at[i] = 0;
-            }
         }
     }
 }

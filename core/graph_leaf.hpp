@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -59,7 +58,6 @@ public:
 
 private:
     double shared(const double* sums, double mass);
-    const std::vector<double>& joint(const std::vector<int>& variables);
 
     const GraphData& data_;
     const GraphSpec& spec_;
@@ -70,8 +68,6 @@ private:
     std::optional<ContinuousLeaf> normal_;
     struct Risings { RisingLog level, total; };
     std::unordered_map<double, Risings> risings_;        // by a leaf's pseudo-count
-    std::map<std::vector<int>, std::vector<double>> joints_;       // of the prior network
-    std::size_t kept_ = 0;                               // numbers in them
 };
 
 }  // namespace spinney

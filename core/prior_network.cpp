@@ -9,19 +9,9 @@
 namespace spinney {
 namespace {
 
-struct Factor {
-    std::vector<int> variables;                          // sorted, last fastest
-    std::vector<double> values;
-};
+using Factor = PriorNetwork::Factor;
 
 constexpr double most_cells = 5e7;
-
-}  // namespace
-
-PriorNetwork::PriorNetwork(std::vector<int> levels, std::vector<PriorTable> tables)
-    : levels_(std::move(levels)), tables_(std::move(tables)) {}
-
-namespace {
 
 std::size_t cells_of(const std::vector<int>& variables, const std::vector<int>& levels) {
     double cells = 1;
@@ -76,19 +66,11 @@ Factor sum_out(const Factor& factor, int variable, const std::vector<int>& level
 
 }  // namespace
 
-std::vector<double> PriorNetwork::joint(std::span<const int> variables) const {
-    std::set<int> relevant;
-    std::vector<int> todo(variables.begin(), variables.end());
-    while (!todo.empty()) {
-        int v = todo.back();
-        todo.pop_back();
-        if (relevant.insert(v).second) todo.insert(todo.end(), tables_[v].parents.begin(), tables_[v].parents.end());
-    }
-    std::vector<Factor> factors;
-    for (int v : relevant) {
+PriorNetwork::PriorNetwork(std::vector<int> levels, std::vector<PriorTable> tables) : levels_(std::move(levels)) {
+    for (std::size_t v = 0; v < tables.size(); ++v) {
         // The table's own order (parents, child) is turned into sorted order through a walk over the sorted one.
-        std::vector<int> order = tables_[v].parents;
-        order.push_back(v);
+        std::vector<int> order = tables[v].parents;
+        order.push_back(static_cast<int>(v));
         std::vector<int> sorted = order;
         std::sort(sorted.begin(), sorted.end());
         Factor factor{sorted, std::vector<double>(cells_of(sorted, levels_))};
@@ -106,9 +88,29 @@ std::vector<double> PriorNetwork::joint(std::span<const int> variables) const {
                 place += rest % levels_[order[i]] * step[i];
                 rest /= levels_[order[i]];
             }
-            factor.values[place] = tables_[v].probabilities[cell];
+            factor.values[place] = tables[v].probabilities[cell];
         }
-        factors.push_back(std::move(factor));
+        factors_.push_back(std::move(factor));
+    }
+}
+
+std::vector<double> PriorNetwork::joint(std::span<const int> variables, std::span<const Limit> limits) const {
+    std::set<int> relevant;
+    std::vector<int> todo(variables.begin(), variables.end());
+    std::vector<Factor> factors;
+    for (const Limit& limit : limits) {                  // a factor of its own: 1 where it holds
+        todo.push_back(limit.parent);
+        Factor own{{limit.parent}, {}};
+        for (int k = 0; k < levels_[limit.parent]; ++k) own.values.push_back(static_cast<double>(limit.levels >> k & 1));
+        factors.push_back(std::move(own));
+    }
+    while (!todo.empty()) {
+        int v = todo.back();
+        todo.pop_back();
+        if (!relevant.insert(v).second) continue;
+        for (int parent : factors_[v].variables)
+            if (parent != v) todo.push_back(parent);
+        factors.push_back(factors_[v]);
     }
     std::set<int> hidden = relevant;
     for (int v : variables) hidden.erase(v);

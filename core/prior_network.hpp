@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "region.hpp"
+
 namespace spinney {
 
 struct PriorTable {
@@ -14,12 +16,17 @@ struct PriorTable {
 class PriorNetwork {
 public:
     PriorNetwork(std::vector<int> levels, std::vector<PriorTable> tables);
-    // P(variables) as a dense table, last variable fastest.  REQUIRES: variables sorted.
-    std::vector<double> joint(std::span<const int> variables) const;
+    // P(variables, and every limit holds) as a dense table, last variable fastest.  REQUIRES: variables sorted.
+    std::vector<double> joint(std::span<const int> variables, std::span<const Limit> limits = {}) const;
+
+    struct Factor {
+        std::vector<int> variables;                      // sorted, last fastest
+        std::vector<double> values;
+    };
 
 private:
     std::vector<int> levels_;
-    std::vector<PriorTable> tables_;
+    std::vector<Factor> factors_;                        // P(variable | parents), per variable
 };
 
 }  // namespace spinney
