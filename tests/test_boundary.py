@@ -321,6 +321,11 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "classify in a hundred folds": ({}, ["classify", "cv", *CLASSIFY[2:], "--folds", "100"], ("folds", "44")),
     "classify, half a fold": ({}, ["classify", "cv", *CLASSIFY[2:], "--folds", "0.5"], ("--folds", "'0.5'")),
     "classify, all held out": ({}, ["classify", "cv", *CLASSIFY[2:], "--holdout", "1"], ("holdout", "1")),
+    "classify by decision graphs without their score": (
+        {},
+        [*CLASSIFY, "--model", "network", "--search", "local-global"],
+        ("local-global", "--score graph"),
+    ),
     "classify by a network that is no classifier": (
         {},
         ["classify", "predict", "net.json", "table.csv"],
