@@ -525,6 +525,7 @@ def test_exact_search_over_graphs_is_the_best_of_all_dags(asked, prior):
         "graph(bins=1)",
         "graph(optimal=perhaps)",
         "graph(alpha=1)",
+        sp.Graph(prior="pn", network=5),
     ],
 )
 def test_a_wrong_option_is_refused_in_one_sentence(wrong):
@@ -532,6 +533,12 @@ def test_a_wrong_option_is_refused_in_one_sentence(wrong):
     with pytest.raises(ChoiceError) as caught:
         sp.local_score(data, "child", ["p0"], wrong)
     assert len(str(caught.value)) > 15 and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", ["graph(kappa=1e-300)", "graph(prior=upn(1e200))", "bdeu(1e-200)"])
+def test_a_number_that_sums_cannot_hold_is_told_from_one_of_the_wrong_sign(wrong):
+    with pytest.raises(ChoiceError, match="between 1e-100 and 1e100"):
+        sp.local_score(dataset(named(dependent_table(CATEGORICAL, (), 20, seed=17))), "child", [], wrong)
 
 
 def test_the_optimum_of_more_than_12_configurations_is_refused_in_one_sentence():

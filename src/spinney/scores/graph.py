@@ -188,9 +188,9 @@ class Graphs:
         return self._partition(child, order, found, found["value"]), found["moves"]
 
     def local_global(self, allowed: Allowed, threads: int, report: Report | None, time_limit: float | None) -> Grown:
-        self._check_all(allowed)
         if self.choice["optimal"]:
             raise ChoiceError("search local-global grows graphs step by step; leave optimal=True out")
+        self._check_all(allowed)
         n = len(self.names)
         need = n * (self.data.n_rows * 8.0 + _LEAVES * n * 48.0)
         if need > _LITTLE and need > 0.8 * (there := available_memory()):
