@@ -68,7 +68,9 @@ NB_MODULE(_core, m) {
     nb::class_<GreedyArgs>(m, "GreedyArgs")
         .def(nb::init<Lists, Lists, Lists, std::vector<int>, int, int, int, int, std::uint64_t, double, int>(), "start"_a,
              "allowed"_a, "required"_a, "most"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a,
-             "time_limit"_a, "threads"_a);
+             "time_limit"_a, "threads"_a)
+        .def_ro("allowed", &GreedyArgs::allowed)
+        .def_ro("most", &GreedyArgs::most);
 
     m.def(
         "local_scores",

@@ -8,6 +8,8 @@ their definitions."""
 from __future__ import annotations
 
 import random
+import signal
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise, product
@@ -42,6 +44,7 @@ from slow.leaves import Hyper
 from slow.network import random_network
 from slow.trees import CATEGORICAL, CONTINUOUS, ORDINAL, dataset, discrete, quantile_cuts, standardised
 from spinney.errors import ChoiceError, LimitError
+from spinney.scores import source
 from test_trees import KINDS, MIXES, NEAR, Table, dependent_table, named, tables
 
 PRIORS = ("uniform", "upn", "pn")
@@ -558,3 +561,32 @@ def test_the_optimum_of_more_than_12_configurations_is_refused_in_one_sentence()
     assert sp.local_score(smaller, "child", ["p0", "p1"], "graph(optimal=True)") >= sp.local_score(
         smaller, "child", ["p0", "p1"], "graph"
     )
+
+
+def test_a_column_of_many_levels_may_be_a_child_where_it_is_forbidden_as_a_parent():
+    rng = random.Random(19)
+    rows = [(f"{i}", rng.choice("xy"), rng.choice("uv")) for i in range(100)]
+    data = sp.Dataset.from_frame(dict(zip("mab", zip(*rows, strict=True), strict=True)), kinds={"m": "categorical"})
+    rules = sp.Constraints(forbidden=[("m", "a"), ("m", "b")])
+    for search in ("hc", "tabu", "exact", "local-global"):
+        assert sp.find(data, "graph", search=search, constraints=rules).parents["a"] in ((), ("b",))
+        assert sp.find(data, "graph", search=search, max_parents=0).parents["m"] == ()
+        with pytest.raises(LimitError, match="at most 64"):
+            sp.find(data, "graph", search=search)
+
+
+def test_a_graph_over_many_parents_can_be_stopped():
+    """300 rows of noise: with so large an ess splits pay for hundreds of leaves, and take minutes."""
+    rng = random.Random(20)
+    names = [f"v{i:02d}" for i in range(61)]
+    data = sp.Dataset.from_frame({name: rng.choices("abcdefgh", k=300) for name in names})
+    score = "graph(prior=upn(1e6), steps=splits-first)"
+    for call in (
+        lambda: sp.local_score(data, names[0], names[1:], score),
+        lambda: source(data, score, "uniform").fit(names[0], names[1:], 0.0),
+    ):
+        key = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+        key.start()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        key.join()

@@ -160,8 +160,8 @@ class Graphs:
             )
 
     def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
-        for name in self.names:
-            self._check_parents(name, [p for p in self.names if p != name], 0)
+        for name, own, most in zip(self.names, args.allowed, args.most, strict=True):
+            self._check_parents(name, [self.names[p] for p in own if most > 0], 0)
         if self.choice["optimal"]:
             raise ChoiceError(
                 "graph(optimal=True) takes few configurations, and hc and tabu ask for any; use search='exact' with "
