@@ -299,7 +299,7 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "level never seen": ({"new.csv": "smoker,lung\nsometimes,bad\n"}, PREDICT, ("'smoker'", "row 1", "'sometimes'")),
     "column of the blanket absent": ({"new.csv": "cough\noften\n"}, PREDICT, ("'smoker'",)),
     "no column of the blanket": ({"new.csv": "colour\nred\n"}, PREDICT, ("colour",)),
-    "missing cell to predict from": ({"new.csv": "smoker,cough\n,often\n"}, PREDICT, ("'smoker'", "row 1")),
+    "missing cell to predict from": ({"new.csv": "smoker,cough\n,often\n"}, PREDICT, ("'smoker'", "row 1", "fill")),
     "no such target": ({}, ["predict", "net.json", "table.csv", "--target", "colour"], ("'colour'",)),
     "predict and drop": (
         {},
