@@ -37,6 +37,8 @@ void check_parents(const GraphData& data, const GraphSpec& spec, const std::vect
     must(!spec.optimal || configurations <= most_configurations, "few configurations");
 }
 
+constexpr std::size_t few_parents = 8;                   // the graph of so many is there before anybody could press a key
+
 nb::dict to_dict(Graph&& graph) {
     nb::list nodes;
     for (const GraphNode& node : graph.nodes) nodes.append(nb::make_tuple(node.parent, node.left, node.right, node.goes_left, node.leaf));
@@ -83,11 +85,12 @@ void bind_graphs(nb::module_& m) {
             for (const Family& family : families) check_parents(data, spec.spec, family.parents);
             Control control;
             Team team(threads, control);
-            WorkerScores scores(graph_scores(data, spec.spec), data.columns.size());
+            WorkerScores scores(graph_scores(data, spec.spec, &control), data.columns.size());
             std::size_t columns_read = 0;
             for (const Family& family : families) columns_read += family.parents.size() + 1;
             // What a prior network takes to answer nobody knows beforehand.
-            const bool brief = spec.spec.exponents != Exponents::network && columns_read * data.rows < 1e5;
+            bool brief = spec.spec.exponents != Exponents::network && columns_read * data.rows < 1e5;
+            for (const Family& family : families) brief = brief && family.parents.size() <= few_parents;
             return scored(scores, families, team, control, progress, time_limit, brief);
         },
         "columns"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
@@ -98,7 +101,15 @@ void bind_graphs(nb::module_& m) {
             GraphData data = make_graph_data(columns);
             to_families({{child, parents}}, data.columns.size());
             check_parents(data, spec.spec, parents);
-            return to_dict(unlocked([&] { return GraphFamilies(data, spec.spec, child).graph(parents); }));
+            Control control;
+            Ending ending;
+            Graph graph = run(control, nb::none(), ending, 0.0, [&] { return GraphFamilies(data, spec.spec, child, &control).graph(parents); },
+                              data.rows < 1e5 && parents.size() <= few_parents);
+            if (ending.interrupted) {
+                PyErr_SetNone(PyExc_KeyboardInterrupt);
+                throw nb::python_error();
+            }
+            return to_dict(std::move(graph));
         },
         "columns"_a, "spec"_a, "child"_a, "parents"_a);
 
@@ -149,7 +160,7 @@ void bind_graphs(nb::module_& m) {
             Team team(threads, control);
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
-                                   [&] { return score_family_sets(graph_scores(data, spec.spec), request, team, control); });
+                                   [&] { return score_family_sets(graph_scores(data, spec.spec, &control), request, team, control); });
             return to_dict(std::move(found), ending);
         },
         "columns"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "prune"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);

@@ -358,7 +358,7 @@ Grower GraphFamilies::grown(std::span<const int> parents) {
     for (Move split, merge;;) {
         split = grower.best_split(bonus), merge = grower.best_merge();
         const Move* next = turns.next(split, merge);
-        if (!next) return grower;
+        if (!next || (control_ && control_->stop)) return grower;
         grower.apply(*next);
     }
 }
@@ -372,8 +372,8 @@ Graph GraphFamilies::graph(std::span<const int> parents) {
     return spec_.optimal ? optimal_graph(data_, score_, child_, parents) : grown(parents).graph();
 }
 
-FamilyScores graph_scores(const GraphData& data, const GraphSpec& spec) {
-    return {data.rows, [&](int child) { return std::make_unique<GraphFamilies>(data, spec, child); }};
+FamilyScores graph_scores(const GraphData& data, const GraphSpec& spec, const Control* control) {
+    return {data.rows, [&data, &spec, control](int child) { return std::make_unique<GraphFamilies>(data, spec, child, control); }};
 }
 
 }  // namespace spinney

@@ -299,7 +299,7 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "level never seen": ({"new.csv": "smoker,lung\nsometimes,bad\n"}, PREDICT, ("'smoker'", "row 1", "'sometimes'")),
     "column of the blanket absent": ({"new.csv": "cough\noften\n"}, PREDICT, ("'smoker'",)),
     "no column of the blanket": ({"new.csv": "colour\nred\n"}, PREDICT, ("colour",)),
-    "missing cell to predict from": ({"new.csv": "smoker,cough\n,often\n"}, PREDICT, ("'smoker'", "row 1")),
+    "missing cell to predict from": ({"new.csv": "smoker,cough\n,often\n"}, PREDICT, ("'smoker'", "row 1", "fill")),
     "no such target": ({}, ["predict", "net.json", "table.csv", "--target", "colour"], ("'colour'",)),
     "predict and drop": (
         {},
@@ -321,6 +321,11 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "classify in a hundred folds": ({}, ["classify", "cv", *CLASSIFY[2:], "--folds", "100"], ("folds", "44")),
     "classify, half a fold": ({}, ["classify", "cv", *CLASSIFY[2:], "--folds", "0.5"], ("--folds", "'0.5'")),
     "classify, all held out": ({}, ["classify", "cv", *CLASSIFY[2:], "--holdout", "1"], ("holdout", "1")),
+    "classify by decision graphs without their score": (
+        {},
+        [*CLASSIFY, "--model", "network", "--search", "local-global"],
+        ("local-global", "--score graph"),
+    ),
     "classify by a network that is no classifier": (
         {},
         ["classify", "predict", "net.json", "table.csv"],

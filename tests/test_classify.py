@@ -19,7 +19,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import spinney as sp
@@ -306,6 +306,12 @@ def test_columns_are_checked_as_scikit_learn_does() -> None:
         made.predict(X.assign(colour=[None, *X["colour"][1:]]))
     with pytest.raises(ValueError, match="inconsistent"):
         made.fit(X, y[:-1])
+    with pytest.raises(sp.DataError, match="the same name 'legs'"):
+        made.fit(pd.concat([X, X[["legs"]]], axis=1), y)
+    with pytest.raises(sp.DataError, match="collect"):
+        made.fit(pl.DataFrame(X).lazy(), y)
+    with pytest.raises(sp.DataError, match="several types"):
+        made.fit(X, np.array([*y[:-1], 1], dtype=object))
 
 
 def test_threads_and_seeds_change_nothing() -> None:
@@ -360,3 +366,33 @@ def test_a_dataset_keeps_its_kinds_ranges_and_units() -> None:
         assert all(made.network_.kinds[name] == data.kinds[name] for name in data.names)
         assert made.network_.models["length"].scale == 1.0
         sound(made.predict_proba(X))
+
+    with pytest.raises(sp.ChoiceError, match="must be a spinney Dataset"):
+        sp.TANClassifier().fit_dataset(mixed(50, 19), "kind")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [5, False, StandardScaler()])
+def test_what_cannot_cut_columns_is_refused_in_one_sentence(wrong: Any) -> None:
+    X, y = parts(mixed(50, 20))
+    with pytest.raises(sp.ChoiceError, match="give a Discretiser"):
+        sp.TANClassifier(discretise=wrong).fit(X, y)
+
+
+def test_positions_in_a_discretiser_are_those_of_x() -> None:
+    rng = np.random.default_rng(21)
+    X = pd.DataFrame({"text": ["a", "b"] * 20, "p": rng.normal(size=40), "q": rng.normal(size=40)})
+    for columns in ([1], ["p"], 1, "p"):
+        cutter = sp.Discretiser("width", 3, columns)
+        assert list(sp.NaiveBayesClassifier("pcart", discretise=cutter).fit(X, ["u", "v"] * 20).network_.cuts) == ["p"]
+
+
+@pytest.mark.parametrize(
+    ("score", "search", "prior"),
+    [("graph", "local-global", "uniform"), ("graph", "hc", "kappa(0.01)"), ("graph", "local-global", "kappa(0.1)")],
+)
+def test_the_network_is_that_of_learn(score: str, search: str, prior: str) -> None:
+    frame = mixed(300, 22)
+    made = sp.NetworkClassifier(score, search, prior=prior).fit_dataset(sp.Dataset.from_frame(frame), "kind")
+    again = sp.learn(sp.Dataset.from_frame(frame), score, prior, search).network
+    assert made.network_.models == again.models and made.network_.score == again.score
+    assert (made.network_.plan or {})["prior"] == (again.plan or {})["prior"]

@@ -115,3 +115,20 @@ def test_spinney_predict_takes_the_classifier_too(said: Any) -> None:
     by_class = said("classify", "predict", "model.json", "table.csv")
     assert by_class == said("predict", "model.json", "table.csv", *TARGET)
     assert said("predict", "model.json", "table.csv", "--target", "smoker").startswith("smoker,")
+
+
+def test_any_whole_number_seeds_the_folds(said: Any, data: sp.Dataset) -> None:
+    found = sp.evaluate.accuracy("fnml", data, "ill", seed=-1)
+    assert f"({found.correct} of 200 rows)" in said("classify", "cv", "table.csv", *TARGET, "--seed", "-1")
+
+
+def test_a_file_whose_target_is_no_name_is_no_classifier(
+    said: Any, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said("classify", "train", "table.csv", *TARGET, "-o", "model.json")
+    written = json.loads((folder / "model.json").read_text())
+    for target in (["ill"], {"ill": 1}, 3, None, "age"):
+        written["plan"]["target"] = target
+        (folder / "other.json").write_text(json.dumps(written))
+        assert main(["classify", "predict", "other.json", "table.csv"]) == 2
+        assert "no classifier" in capsys.readouterr().err

@@ -8,6 +8,8 @@ their definitions."""
 from __future__ import annotations
 
 import random
+import signal
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise, product
@@ -42,6 +44,7 @@ from slow.leaves import Hyper
 from slow.network import random_network
 from slow.trees import CATEGORICAL, CONTINUOUS, ORDINAL, dataset, discrete, quantile_cuts, standardised
 from spinney.errors import ChoiceError, LimitError
+from spinney.scores import source
 from test_trees import KINDS, MIXES, NEAR, Table, dependent_table, named, tables
 
 PRIORS = ("uniform", "upn", "pn")
@@ -525,6 +528,7 @@ def test_exact_search_over_graphs_is_the_best_of_all_dags(asked, prior):
         "graph(bins=1)",
         "graph(optimal=perhaps)",
         "graph(alpha=1)",
+        sp.Graph(prior="pn", network=5),
     ],
 )
 def test_a_wrong_option_is_refused_in_one_sentence(wrong):
@@ -532,6 +536,12 @@ def test_a_wrong_option_is_refused_in_one_sentence(wrong):
     with pytest.raises(ChoiceError) as caught:
         sp.local_score(data, "child", ["p0"], wrong)
     assert len(str(caught.value)) > 15 and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", ["graph(kappa=1e-300)", "graph(prior=upn(1e200))", "bdeu(1e-200)"])
+def test_a_number_that_sums_cannot_hold_is_told_from_one_of_the_wrong_sign(wrong):
+    with pytest.raises(ChoiceError, match="between 1e-100 and 1e100"):
+        sp.local_score(dataset(named(dependent_table(CATEGORICAL, (), 20, seed=17))), "child", [], wrong)
 
 
 def test_the_optimum_of_more_than_12_configurations_is_refused_in_one_sentence():
@@ -571,3 +581,20 @@ def test_a_column_of_too_many_levels_is_a_child_and_no_parent(asked, levels):
         assert "\n" not in str(caught.value)
         way(forbidden)
     assert sp.local_score(data, "wide", ["a", "b"], asked) < 0
+
+
+def test_a_graph_over_many_parents_can_be_stopped():
+    """300 rows of noise: with so large an ess splits pay for hundreds of leaves, and take minutes."""
+    rng = random.Random(20)
+    names = [f"v{i:02d}" for i in range(61)]
+    data = sp.Dataset.from_frame({name: rng.choices("abcdefgh", k=300) for name in names})
+    score = "graph(prior=upn(1e6), steps=splits-first)"
+    for call in (
+        lambda: sp.local_score(data, names[0], names[1:], score),
+        lambda: source(data, score, "uniform").fit(names[0], names[1:], 0.0),
+    ):
+        key = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+        key.start()
+        with pytest.raises(KeyboardInterrupt):
+            call()
+        key.join()

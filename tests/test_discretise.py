@@ -200,6 +200,7 @@ def test_in_a_pipeline_and_on_to_a_network() -> None:
     ("options", "words"),
     [
         ({"method": "entropy"}, "'entropy'"),
+        ({"method": ["mdl"]}, "['mdl']"),
         ({"bins": 0}, "bins"),
         ({"bins": 2.5}, "bins"),
         ({"bins": True}, "bins"),
@@ -207,6 +208,8 @@ def test_in_a_pipeline_and_on_to_a_network() -> None:
         ({"columns": [9]}, "9"),
         ({"columns": []}, "at least one"),
         ({"columns": ["a", 0]}, "twice"),
+        ({"columns": [True]}, "True"),
+        ({"columns": 1.5}, "1.5"),
     ],
 )
 def test_wrong_choices_are_one_sentence(options: dict[str, Any], words: str) -> None:
@@ -214,6 +217,13 @@ def test_wrong_choices_are_one_sentence(options: dict[str, Any], words: str) -> 
     with pytest.raises(ChoiceError) as told:
         sp.Discretiser(**options).fit(X[["a", "b"]], y)
     assert words in str(told.value) and "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.float32, "U1", object])
+def test_a_narrow_array_holds_the_numbers_of_many_intervals(dtype: Any) -> None:
+    X = np.array([[1, 7], [9, 7], [5, 7]]).astype(dtype)
+    codes = sp.Discretiser("width", 1000, columns=[0]).fit_transform(X)
+    assert codes[:, 0].astype(float).tolist() == [0, 999, 500] and codes[:, 1].tolist() == X[:, 1].tolist()
 
 
 def test_wrong_tables_are_refused_as_scikit_learn_does() -> None:

@@ -110,6 +110,12 @@ def test_a_class_that_only_the_test_rows_have_is_missed_and_no_error() -> None:
         ({"holdout": 0.001}, "holdout must be"),
         ({"holdout": [0, 30]}, "positions"),
         ({"holdout": []}, "positions"),
+        ({"holdout": [True] * 15 + [False] * 15}, "positions"),
+        ({"holdout": [0.5, 1.5]}, "positions"),
+        ({"holdout": [[1]]}, "positions"),
+        ({"holdout": "half"}, "positions"),
+        ({"seed": None}, "seed must be"),
+        ({"seed": 1.5}, "seed must be"),
         ({"target": "z"}, "no column 'z'"),
         ({"target": "b"}, "cannot be a class"),
     ],
@@ -128,3 +134,32 @@ def test_a_class_that_is_missing_is_refused_in_one_sentence() -> None:
     for data in (frame, pl.from_pandas(frame), frame.to_dict("list")):
         with pytest.raises(sp.DataError, match="'y', row 5: the class is missing"):
             accuracy("bdeu", data, "y")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda frame: frame.assign(y=[None, *frame["y"][1:]]), "'y', row 1: the class is missing"),
+        (lambda frame: frame.assign(y=[1, *frame["y"][1:]]), "several types"),
+        (lambda frame: pd.concat([frame, frame], axis=1), "the same name"),
+        (lambda frame: pl.DataFrame(frame).lazy(), "collect"),
+        (lambda frame: frame.to_numpy(), "no table"),
+        (lambda frame: None, "no table"),
+    ],
+)
+def test_what_is_no_table_with_classes_is_refused_in_one_sentence(change: Any, words: str) -> None:
+    with pytest.raises(sp.DataError, match=words):
+        accuracy("bdeu", change(table(30)), "y")
+
+
+def test_any_whole_number_is_a_seed_and_a_number_of_folds() -> None:
+    frame = table(30)
+    assert accuracy("bdeu", frame, "y", folds=np.int64(3), seed=-1) == accuracy(
+        "bdeu", frame, "y", folds=3, seed=2**64 - 1
+    )
+
+
+@pytest.mark.parametrize("model", [5, sp.TANClassifier])
+def test_what_is_no_model_is_refused_in_one_sentence(model: Any) -> None:
+    with pytest.raises(sp.ChoiceError, match="give a scikit-learn classifier"):
+        accuracy(model, table(30), "y")

@@ -271,6 +271,8 @@ def test_it_is_a_search_for_decision_graphs_only():
         with pytest.raises(ChoiceError) as caught:
             sp.learn(dataset(discrete_only), score=score, search="local-global")
         assert "graph" in str(caught.value) and "\n" not in str(caught.value)
+    with pytest.raises(ChoiceError, match="leave optimal=True out"):
+        sp.learn(dataset(table), score="graph(optimal=True)", search="local-global")
     sets = sp.score_parent_sets(dataset(discrete_only), "graph", max_parents=1)
     with pytest.raises(ChoiceError):
         sp.search(sets, method="local-global")

@@ -50,10 +50,12 @@ class Option:
         number = _number(value)
         if number is None or (self.kind == "integer" and number != int(number)):
             raise ChoiceError(f"{where}: option {self.name} must be {self._wanted()}, not {value!r}")
-        inside = self.low < number < self.high if self.open else self.low <= number <= self.high
-        inside = inside and (number == 0 or 1e-100 < abs(number) < 1e100)  # beyond, sums of scores are no numbers
-        if not inside:
+        if not (self.low < number < self.high if self.open else self.low <= number <= self.high):
             raise ChoiceError(f"{where}: option {self.name} must be {self._wanted()}, not {value!r}")
+        if number != 0 and not 1e-100 < abs(number) < 1e100:  # beyond, sums of scores are no numbers
+            raise ChoiceError(
+                f"{where}: option {self.name} is {value!r}, too large or too small; keep it between 1e-100 and 1e100"
+            )
         return int(number) if self.kind == "integer" else number
 
     def _wanted(self) -> str:

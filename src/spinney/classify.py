@@ -23,10 +23,11 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 from spinney.catalog import Choice, Score, choose_score
 from spinney.constraints import Constraints
 from spinney.dataset import Dataset, Kinds
-from spinney.discretise import Discretiser
-from spinney.evaluate import check_classes
+from spinney.discretise import Discretiser, is_place
+from spinney.errors import ChoiceError
+from spinney.evaluate import check_classes, numbered
 from spinney.kinds import KINDS, Categorical, Kind, interval_codes, intervals, level_text
-from spinney.learn import find, fit, network_of
+from spinney.learn import find, fit, fit_found
 from spinney.network import Network
 from spinney.search import Found
 from spinney.table import read_frame
@@ -84,7 +85,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
     def _fit(self, data: Dataset, target: str, labels: Array) -> _Classifier:
         self.target_ = target
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        self.classes_, codes = numbered(labels)
         cuts = self._cuts(data, codes)
         levels = Categorical([level_text(label) for label in self.classes_.tolist()])
         joined = _joined(data, cuts, self.target_, levels, codes)
@@ -130,6 +131,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         columns = self._columns(X, y, reset=True)
         labels = column_or_1d(check_array(y, input_name="y", ensure_2d=False, dtype=None), warn=True)
         check_consistent_length(*columns.values(), labels)
+        numbered(labels)  # scikit-learn sorts them too, and has no words for classes that cannot be
         check_classification_targets(labels)
         return columns, labels
 
@@ -139,10 +141,13 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             X = X.to_arrow()
         elif isinstance(X, Mapping):
             X = pa.table(_by_name(X))
-        framed = is_into_dataframe(X)
-        values = X if framed else check_array(X, input_name="X", dtype=None, estimator=self)
+        if is_into_dataframe(X) or hasattr(X, "collect"):  # what is not in memory is refused by name
+            columns = _by_name(X)
+        else:
+            values = check_array(X, input_name="X", dtype=None, estimator=self)
+            columns = {f"x{place}": column for place, column in enumerate(values.T)}
         validate_data(self, X, y, reset=reset, skip_check_array=True)
-        return _by_name(X) if framed else {f"x{place}": column for place, column in enumerate(values.T)}
+        return columns
 
     def _cuts(self, data: Dataset, codes: Array) -> Cuts:
         """The thresholds of the continuous columns, if they are to be cut."""
@@ -153,7 +158,14 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             method = None if all("continuous" in cast(Score, entry).kinds for entry in scores) else "mdl"
         if method is None or not continuous:
             return {}
+        if not isinstance(method, (str, Discretiser)):
+            raise ChoiceError(
+                f"discretise is {method!r}; name a method such as 'mdl', give a Discretiser, or None for no cuts"
+            )
         cutter = Discretiser(method) if isinstance(method, str) else clone(method)
+        if cutter.columns is not None:  # positions are those of X, not those of its continuous columns
+            places = dict(enumerate(data.names))
+            cutter.columns = [places.get(given, given) if is_place(given) else given for given in cutter.named()]
         cutter.fit(data.select(continuous).to_arrow(), codes)
         return {name: tuple(map(float, cuts)) for name, cuts in cutter.thresholds_.items()}
 
@@ -273,20 +285,25 @@ class NetworkClassifier(_Classifier):
             n_jobs=_threads(self.n_jobs),
             seed=_seed(self.random_state),
         )
-        return _fitted(data, self.found_, score, self.parameters)
+        return _fitted(data, self.found_, score, self.parameters, self.prior)
 
 
 MODELS = {"naive-bayes": NaiveBayesClassifier, "tan": TANClassifier, "network": NetworkClassifier}
 
 
-def _fitted(data: Dataset, found: Found, score: str | Choice, parameters: str | Choice | None) -> tuple[Network, Plan]:
+def _fitted(
+    data: Dataset,
+    found: Found,
+    score: str | Choice,
+    parameters: str | Choice | None,
+    prior: str | Choice = "uniform",
+) -> tuple[Network, Plan]:
     """The graph with its tables; the plan tells what decided the one from what filled the others."""
     chosen = choose_score(score)
-    filling = parameters or (chosen if cast(Score, chosen.entry).bayesian else "bd")
     graph = {"score": str(chosen), "search": found.method, "value": found.score}
-    if found.models is not None and parameters is None:  # the search has made them
-        return network_of(data, found.models, found.score, {"score": str(chosen)}), {"graph": graph}
-    return fit(data, found.parents, filling), {"graph": graph}
+    if parameters is None and cast(Score, chosen.entry).bayesian:
+        return fit_found(data, found, chosen, prior), {"graph": graph}
+    return fit(data, found.parents, "bd" if parameters is None else parameters), {"graph": graph}
 
 
 def _by_name(frame: Any) -> dict[str, pa.ChunkedArray]:

@@ -355,8 +355,8 @@ def _complete_rows(
         text = f"; if {tokens} or nothing is a level, declare it in kinds" if text_file else ""
         raise DataError(
             f"missing cells, of {n_rows:,} rows: {listed} (the first: column {first!r}, "
-            f"row {int(lacking[first].argmax()) + 1}); choose missing='drop' to leave such rows out, "
-            f"or missing='level' to give discrete columns the level 'missing'{text}"
+            f"row {int(lacking[first].argmax()) + 1}); fill them, or choose missing='drop' to leave such rows "
+            f"out, or missing='level' to give discrete columns the level 'missing'{text}"
         )
     incomplete = np.logical_or.reduce(list(lacking.values()))
     kept = np.flatnonzero(~incomplete)

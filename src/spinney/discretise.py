@@ -7,7 +7,7 @@ threshold belongs to the interval above it."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -68,7 +68,9 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 for i, at in enumerate(self._places())
             ]
             return whole.with_columns(*new).to_native()
-        out = whole.copy()
+        # A narrow type may not hold the numbers of many intervals.
+        most = np.min_scalar_type(max(map(len, cuts)))
+        out = whole.astype(np.promote_types(whole.dtype, most))
         out[:, self._places()] = codes
         return out
 
@@ -78,7 +80,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             "quantile": lambda values, _: quantile_thresholds(values, self.bins),
             "width": lambda values, _: width_thresholds(values, self.bins),
         }
-        if self.method not in ways:
+        if not isinstance(self.method, str) or self.method not in ways:
             raise ChoiceError(f"there is no way {self.method!r} to cut a column; choose one of {', '.join(ways)}")
         if isinstance(self.bins, bool) or not isinstance(self.bins, Integral) or self.bins < 1:
             raise ChoiceError(f"bins must be a whole number of at least 1, not {self.bins!r}")
@@ -109,16 +111,21 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"fitted with {list(getattr(self, 'feature_names_in_', ()))[:8]}"
             )
 
+    def named(self) -> list[Any]:
+        """What `columns` names, one by one."""
+        one = isinstance(self.columns, str) or not isinstance(self.columns, Iterable)
+        return [self.columns] if one else list(self.columns or ())
+
     def _places(self) -> list[int]:
         """Which columns are cut."""
         if self.columns is None:
             return list(range(self.n_features_in_))
         names = list(getattr(self, "feature_names_in_", ()))
         places = []
-        for column in [self.columns] if isinstance(self.columns, (str, Integral)) else self.columns:
+        for column in self.named():
             if isinstance(column, str) and column in names:
                 places.append(names.index(column))
-            elif isinstance(column, Integral) and 0 <= column < self.n_features_in_:
+            elif is_place(column) and 0 <= column < self.n_features_in_:
                 places.append(int(column))
             else:
                 known = ", ".join(map(repr, names[:8])) if names else f"0 to {self.n_features_in_ - 1}"
@@ -145,6 +152,11 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.required = self.method == "mdl"
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def is_place(column: Any) -> bool:
+    """Whether `columns` may name a column so, by its position."""
+    return isinstance(column, Integral) and not isinstance(column, bool)
 
 
 def width_thresholds(values: Floats, bins: int) -> Floats:

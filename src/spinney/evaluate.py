@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import narwhals as nw
@@ -22,6 +23,8 @@ from spinney.catalog import Choice
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError
 from spinney.kinds import Continuous
+from spinney.machine import check_limits
+from spinney.parent_sets import need_dataset
 from spinney.table import read_frame
 
 Rows = npt.NDArray[np.int64]
@@ -74,11 +77,14 @@ def accuracy(
     holdout: instead of folds, the share of the rows to test on (drawn evenly from each class), or their positions."""
     from sklearn.base import clone  # a second to import
 
+    check_limits(None, seed)
     frame, classes = _split(data, target)
     if isinstance(model, (str, Choice)):
         from spinney.classify import TANClassifier
 
         model = TANClassifier(model)
+    elif isinstance(model, type) or not hasattr(model, "get_params"):
+        raise ChoiceError(f"model is {model!r}; give a scikit-learn classifier such as TANClassifier(), or a score")
     correct, shares, tested = 0, [], 0
     for test in _tests(classes, folds, holdout, seed):
         known = np.ones(len(classes), dtype=bool)
@@ -90,8 +96,20 @@ def accuracy(
     return Accuracy(correct, tested, tuple(shares))
 
 
+def numbered(classes: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """The classes in order, and the number of each row's class."""
+    try:
+        levels, numbers = np.unique(classes, return_inverse=True)
+    except TypeError:
+        raise DataError(
+            "the classes are of several types, or some are missing; make all of them text, or leave such rows out"
+        ) from None
+    return levels, numbers.astype(np.int64)
+
+
 def check_classes(data: Dataset, target: str) -> None:
     """Refuse a table in which `target` cannot be a class that the other columns predict."""
+    need_dataset(data)
     if isinstance(data.kinds.get(target), Continuous):
         raise DataError(
             f"column {target!r} is continuous and cannot be a class; "
@@ -114,7 +132,11 @@ def _split(data: Any, target: str) -> tuple[nw.DataFrame[Any], npt.NDArray[Any]]
     elif isinstance(data, Mapping):
         table = read_frame(data)
         data = pa.table(dict(zip(table.names, table.columns, strict=True)))
-    frame = nw.from_native(data, eager_only=True)
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except (TypeError, nw.exceptions.NarwhalsError):
+        read_frame(data)  # says why, in a sentence
+        raise
     if target not in frame.columns:
         raise DataError(
             f"there is no column {target!r} to predict; the columns are {', '.join(map(repr, frame.columns[:8]))}"
@@ -133,22 +155,28 @@ def _rows(frame: nw.DataFrame[Any], rows: Rows) -> Any:
 def _tests(classes: npt.NDArray[Any], folds: int, holdout: float | npt.ArrayLike | None, seed: int) -> Iterator[Rows]:
     """The rows to test on, once or fold by fold; never all and never none."""
     n = len(classes)
-    if holdout is not None and np.ndim(holdout) == 1:
-        test = np.unique(np.asarray(holdout, dtype=np.int64))
+    if holdout is not None and not isinstance(holdout, Real):
+        given = np.asarray(holdout)
+        test = (
+            np.unique(given.astype(np.int64)) if given.ndim == 1 and given.dtype.kind in "iu" else np.empty(0, np.int64)
+        )
         if not 0 < len(test) < n or test[0] < 0 or test[-1] >= n:
-            raise ChoiceError(f"holdout: positions of test rows lie between 0 and {n - 1}, some but not all of them")
+            raise ChoiceError(
+                f"holdout must be a share between 0 and 1, or positions of test rows, whole numbers between 0 and "
+                f"{n - 1}, some but not all of them"
+            )
         yield test
         return
     # In order of class, and by chance within one: dealt out from there, every class is spread evenly.
-    order = np.random.default_rng(seed).permutation(n)
-    order = order[np.argsort(np.unique(classes, return_inverse=True)[1][order], kind="stable")]
+    order = np.random.default_rng(seed % 2**64).permutation(n)
+    order = order[np.argsort(numbered(classes)[1][order], kind="stable")]
     if holdout is None:
-        if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= n:
+        if isinstance(folds, bool) or not isinstance(folds, Integral) or not 2 <= folds <= n:
             raise ChoiceError(f"folds must be a whole number from 2 to the number of rows, {n:,}, not {folds!r}")
         for fold in range(folds):
             yield np.sort(order[fold::folds])
         return
-    share = float(holdout)  # type: ignore[arg-type]
+    share = float(holdout)
     steps = np.floor(np.arange(n + 1) * share)
     test = np.sort(order[steps[1:] > steps[:-1]])
     if not 0 < share < 1 or len(test) == 0:

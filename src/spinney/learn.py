@@ -83,10 +83,7 @@ def learn(
         seed,
         __version__,
     )
-    if graph.found.models is None:
-        network = _fitted(data, graph.found.parents, score, prior, plan.as_dict())
-    else:
-        network = network_of(data, graph.found.models, graph.found.score, plan.as_dict())
+    network = _of_found(data, graph.found, score, prior, plan.as_dict())
     seconds = {"score": graph.scoring, "search": graph.found.seconds, "fit": time.perf_counter() - began}
     return Result(network, graph.found, plan, seconds, graph.sets)
 
@@ -228,11 +225,25 @@ def score(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: 
 def fit(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> Network:
     """The parameters for a given graph: posterior means where the score is Bayesian, else relative frequencies."""
     need_dataset(data)
-    plan = {"score": str(choose_score(score)), "prior": str(choose_prior(prior)), "version": __version__}
-    return _fitted(data, _graph(data, parents), score, prior, plan)
+    return _fitted(data, _graph(data, parents), score, prior, _plan(score, prior))
 
 
 fit_structure = fit  # with local structure: the best tree or graph in every node of a given DAG
+
+
+def fit_found(data: Dataset, found: Found, score: str | Choice, prior: str | Choice) -> Network:
+    """The parameters of a graph that find() found with this score: those that it grew with, or as fit()."""
+    return _of_found(data, found, score, prior, _plan(score, prior))
+
+
+def _plan(score: str | Choice, prior: str | Choice) -> dict[str, Any]:
+    return {"score": str(choose_score(score)), "prior": str(choose_prior(prior)), "version": __version__}
+
+
+def _of_found(data: Dataset, found: Found, score: str | Choice, prior: str | Choice, plan: dict[str, Any]) -> Network:
+    if found.models is None:
+        return _fitted(data, found.parents, score, prior, plan)
+    return _network(data, found.models, found.score, plan)
 
 
 def _fitted(
@@ -246,10 +257,10 @@ def _fitted(
     families = [(child, tuple(sorted(parents[child]))) for child in data.names]
     values = room.local_scores(families)
     models = {child: room.fit(child, own, float(value)) for (child, own), value in zip(families, values, strict=True)}
-    return network_of(data, models, math.fsum(values), plan)
+    return _network(data, models, math.fsum(values), plan)
 
 
-def network_of(data: Dataset, models: Mapping[str, LocalModel], score: float, plan: dict[str, Any]) -> Network:
+def _network(data: Dataset, models: Mapping[str, LocalModel], score: float, plan: dict[str, Any]) -> Network:
     facts = {"fingerprint": data.fingerprint, "rows": data.n_rows}
     return Network(dict(data.kinds), models, plan=plan, score=score, data=facts)
 

@@ -127,7 +127,7 @@ def _usage(message: str, context: typer.Context | None) -> str:
 def _in_words_of_the_command(sentence: str) -> str:
     """The library says missing='drop' where the command line says --missing drop."""
     sentence = re.sub(r"\bpass kinds=\{(.+?): '(\w+)'\}", r"pass --kinds FILE with the line \1: \2", sentence)
-    sentence = re.sub(r"\b(missing|search)='(\w+)'", r"--\1 \2", sentence)
+    sentence = re.sub(r"\b(missing|search|score)='(\w+)'", r"--\1 \2", sentence)
     return re.sub(r"(^|\b(?:lower|raise|but) )(max|time|n)_(parents|limit|jobs)\b", r"\1--\2-\3", sentence)
 
 

@@ -161,7 +161,7 @@ def predict(
     opt.check_output(output, [".csv"])
     network = Network.read(model)
     target = (network.plan or {}).get("target")
-    if target not in network.kinds:
+    if not isinstance(target, str) or target not in network.kinds:
         raise ChoiceError(
             f"{model}: this network is no classifier, its plan names no target; use `spinney predict --target NAME`"
         )

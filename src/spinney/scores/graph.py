@@ -188,9 +188,9 @@ class Graphs:
         return self._partition(child, order, found, found["value"]), found["moves"]
 
     def local_global(self, allowed: Allowed, threads: int, report: Report | None, time_limit: float | None) -> Grown:
-        self._check_all(allowed)
         if self.choice["optimal"]:
             raise ChoiceError("search local-global grows graphs step by step; leave optimal=True out")
+        self._check_all(allowed)
         n = len(self.names)
         need = sum(self.data.n_rows * _BYTES_PER_ROW[c.values is not None] + _LEAVES * n * 48.0 for c in self._columns)
         if need > _LITTLE and need > 0.8 * (there := available_memory()):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -191,6 +192,8 @@ def prior_network(given: Any, data: Dataset, score: str) -> Network:
         raise ChoiceError(
             f"score {score} needs a prior network: add network=prior.bif, or choose the uniform one (bdeu, upn)"
         )
+    if not isinstance(given, (Network, str, PathLike)):
+        raise ChoiceError(f"score {score}: network is {given!r}; give a Network, or the path of a file that holds one")
     network = given if isinstance(given, Network) else Network.read(given)
     if set(network.names) != set(data.names):
         different = sorted(set(network.names) ^ set(data.names))
