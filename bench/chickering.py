@@ -133,8 +133,8 @@ def node_tables(data: Path) -> list[Table]:
         "taken for 50. Here, best: the best operator at every step, as the paper says; splits-first: splits as long as "
         "one gains, then merges, in turns.",
         f"Trees (C, B, CB) are at most {off['uniform']:.2f} off the paper under the uniform prior. Under U-PN they are "
-        f"not the paper's (at most {off[far]:.2f} off, with {far}), and we do not know why: the exponents are those of its "
-        "formula, a leaf's part of all configurations.",
+        f"not the paper's (at most {off[far]:.2f} off, with {far}), and we do not know why: the exponents are those of "
+        "its formula, a leaf's part of all configurations.",
         claim("without exception merges make it more probable.", merges(ours)),
         claim(
             "complete splits beside binary ones make trees less probable (B above CB).",
