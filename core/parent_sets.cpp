@@ -287,7 +287,11 @@ private:
 
     void collect(ScoredSets& result) {
         std::vector<KeptSets> children(n_);
-        team_.run(n_, [&](int, std::size_t child) { collect_child(static_cast<int>(child), children[child]); });
+        team_.run(n_, [&](int, std::size_t child) {      // put in place when done: neighbours share a line of the cache
+            KeptSets own;
+            collect_child(static_cast<int>(child), own);
+            children[child] = std::move(own);
+        });
         result.pack(std::move(children), team_);
     }
 
