@@ -39,6 +39,16 @@ void check_parents(const GraphData& data, const GraphSpec& spec, const std::vect
 
 constexpr std::size_t few_parents = 8;                   // the graph of so many is there before anybody could press a key
 
+void check_request(const GraphData& data, const Lists& candidates, const Lists& required, const std::vector<int>& most) {
+    const int n = static_cast<int>(data.columns.size());
+    check_lists(candidates, n);
+    check_lists(required, n);
+    must(static_cast<int>(most.size()) == n, "a limit per child");
+    for (int v = 0; v < n; ++v)
+        if (most[v] > 0)
+            for (int p : candidates[v]) must(data.levels[p] <= most_graph_levels, "parents of at most 64 levels");
+}
+
 nb::dict to_dict(Graph&& graph) {
     nb::list nodes;
     for (const GraphNode& node : graph.nodes) nodes.append(nb::make_tuple(node.parent, node.left, node.right, node.goes_left, node.leaf));
@@ -148,13 +158,7 @@ void bind_graphs(nb::module_& m) {
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const Lists& candidates, const Lists& required,
            const std::vector<int>& most, bool prune, int threads, nb::object progress, double time_limit) {
             GraphData data = make_graph_data(columns);
-            const int n = static_cast<int>(data.columns.size());
-            check_lists(candidates, n);
-            check_lists(required, n);
-            must(static_cast<int>(most.size()) == n, "a limit per child");
-            for (int v = 0; v < n; ++v)
-                if (most[v] > 0)
-                    for (int p : candidates[v]) must(data.levels[p] <= most_graph_levels, "parents of at most 64 levels");
+            check_request(data, candidates, required, most);
             SetsRequest request{candidates, required, most, prune, false};
             Control control;
             Team team(threads, control);
@@ -185,13 +189,7 @@ void bind_graphs(nb::module_& m) {
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const Lists& candidates, const Lists& required,
            const std::vector<int>& most, int threads, nb::object progress, double time_limit) {
             GraphData data = make_graph_data(columns);
-            const int n = static_cast<int>(data.columns.size());
-            check_lists(candidates, n);
-            check_lists(required, n);
-            must(static_cast<int>(most.size()) == n, "a limit per child");
-            for (int v = 0; v < n; ++v)
-                if (most[v] > 0)
-                    for (int p : candidates[v]) must(data.levels[p] <= most_graph_levels, "parents of at most 64 levels");
+            check_request(data, candidates, required, most);
             LocalGlobalRequest request{candidates, required, most};
             Control control;
             Team team(threads, control);

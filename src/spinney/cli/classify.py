@@ -194,8 +194,7 @@ def _classifier(
     known = inspect.signature(MODELS[model]).parameters.keys()
     for name in options.keys() - known:
         raise ChoiceError(f"--{name.replace('_', '-')} is not for --model {model}; leave it out")
-    if "n_jobs" in known:
-        options["n_jobs"] = n_jobs
+    options["n_jobs"] = n_jobs
     if discretise is not None:
         options["discretise"] = None if discretise == "none" else discretise
     return MODELS[model](**options)
