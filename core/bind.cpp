@@ -1,6 +1,8 @@
 // The door between Python and the core: the files bind*.cpp are the only ones that know nanobind. They check arrays,
 // release the GIL, keep an ear open for Ctrl-C while the work runs, and hand records out. The core owns nothing between
-// calls.
+// calls: what is to last, such as a table with its bitmaps, belongs to an object of Python's.
+#include <numeric>
+
 #include "bind.hpp"
 #include "search_branching.hpp"
 #include "search_dp.hpp"
@@ -10,7 +12,7 @@ using namespace spinney;
 
 namespace {
 
-Data make_data(const std::vector<ColumnIn>& arrays, const std::vector<int>& levels, Team& team) {
+std::vector<Column> read_columns(const std::vector<ColumnIn>& arrays, const std::vector<int>& levels) {
     must(!arrays.empty() && arrays.size() == levels.size(), "one number of levels per column");
     std::vector<Column> columns;
     const std::size_t rows = arrays[0].shape(0);
@@ -27,8 +29,27 @@ Data make_data(const std::vector<ColumnIn>& arrays, const std::vector<int>& leve
         must(levels[i] >= 1, "at least one level");
         columns.push_back(column);
     }
-    return Data(std::move(columns), rows, team);
+    return columns;
 }
+
+// A table that stays in Python's hands from call to call: its columns, and what was made of them for counting.
+struct Table {
+    std::vector<ColumnIn> arrays;                        // kept alive
+    Data data;
+
+    Table(const std::vector<ColumnIn>& given, const std::vector<int>& levels)
+        : arrays(given), data(read_columns(given, levels), given[0].shape(0)) {}
+    // REQUIRES: the GIL is held, so that one call at a time adds to it; what it has added never changes.
+    const Data& ready(std::span<const int> variables, Team& team) {
+        data.prepare(variables, team);
+        return data;
+    }
+    const Data& ready(Team& team) {
+        std::vector<int> all(data.variables());
+        std::iota(all.begin(), all.end(), 0);
+        return ready(all, team);
+    }
+};
 
 struct Spec {                                            // a ScoreSpec that owns its prior network
     ScoreSpec spec;
@@ -65,66 +86,93 @@ NB_MODULE(_core, m) {
         },
         "spec"_a, "variables"_a);
 
+    nb::class_<Scored>(m, "ScoredSets")
+        .def("of",
+             [](nb::pointer_and_handle<Scored> self, std::size_t child) {
+                 const ScoredSets& all = self.p->sets;
+                 must(child < all.sets_end.size(), "a child that there is");
+                 const std::size_t set = child ? all.sets_end[child - 1] : 0, parent = child ? all.parents_end[child - 1] : 0;
+                 const std::size_t sets = all.sets_end[child] - set, parents = all.parents_end[child] - parent;
+                 return std::tuple(Doubles(all.scores.get() + set, {sets}, self.h), Ints(all.sizes.get() + set, {sets}, self.h),
+                                   Ints(all.parents.get() + parent, {parents}, self.h));
+             },
+             "child"_a)
+        .def_prop_ro("families", [](const Scored& self) { return self.sets.families; })
+        .def_prop_ro("scored", [](const Scored& self) { return self.sets.scored; })
+        .def_prop_ro("interrupted", [](const Scored& self) { return self.ending.interrupted; })
+        .def_prop_ro("late", [](const Scored& self) { return self.ending.late; });
+
+    nb::class_<Table>(m, "Table").def(nb::init<const std::vector<ColumnIn>&, const std::vector<int>&>(), "columns"_a, "levels"_a);
+
+    nb::class_<Allowed>(m, "Allowed")
+        .def("__init__",
+             [](Allowed* self, Lists candidates, Lists required, std::vector<int> most) {
+                 check_lists(candidates, static_cast<int>(most.size()));
+                 check_lists(required, static_cast<int>(most.size()));
+                 new (self) Allowed(std::move(candidates), std::move(required), std::move(most));
+             },
+             "candidates"_a, "required"_a, "most"_a)
+        .def_ro("candidates", &Allowed::candidates)
+        .def_ro("most", &Allowed::most);
+
     nb::class_<GreedyArgs>(m, "GreedyArgs")
-        .def(nb::init<Lists, Lists, Lists, std::vector<int>, int, int, int, int, std::uint64_t, double, int>(), "start"_a,
-             "allowed"_a, "required"_a, "most"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a,
+        .def(nb::init<Lists, Allowed, int, int, int, int, std::uint64_t, double, int>(), "start"_a, "allowed"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a,
              "time_limit"_a, "threads"_a)
-        .def_ro("allowed", &GreedyArgs::allowed)
-        .def_ro("most", &GreedyArgs::most);
+        .def_ro("allowed", &GreedyArgs::allowed);
 
     m.def(
         "local_scores",
-        [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec, const FamilyList& list,
-           int threads, nb::object progress, double time_limit) {
+        [](Table& table, const Spec& spec, const FamilyList& list, int threads, nb::object progress, double time_limit) {
+            const auto families = to_families(list, table.data.variables());
+            std::vector<int> named;
+            for (const Family& family : families) {
+                named.push_back(family.child);
+                named.insert(named.end(), family.parents.begin(), family.parents.end());
+            }
             Control control;
             Team team(threads, control);
-            Data data = make_data(columns, levels, team);
-            const auto families = to_families(list, data.variables());
-            Tables tables(static_cast<std::uint32_t>(data.rows()));
+            const Data& data = table.ready(named, team);
+            Tables tables;
             CountedScores scores(data, spec.spec, tables);
             return scored(scores, families, team, control, progress, time_limit,
                           !spec.spec.slow() && families.size() * (data.rows() + 2000.0) < 2e8);
         },
-        "columns"_a, "levels"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
+        "table"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
 
     m.def(
         "score_parent_sets",
-        [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec, const Lists& candidates,
-           const Lists& required, const std::vector<int>& most, bool prune, bool bounds, int threads, nb::object progress, double time_limit) {
+        [](Table& table, const Spec& spec, const Allowed& allowed, bool prune, bool bounds, int threads, nb::object progress,
+           double time_limit) {
             Control control;
             Team team(threads, control);
-            Data data = make_data(columns, levels, team);
-            check_lists(candidates, data.variables());
-            check_lists(required, data.variables());
-            must(static_cast<int>(most.size()) == data.variables(), "a limit per child");
-            SetsRequest request{candidates, required, most, prune, bounds};
+            const Data& data = table.ready(team);
+            must(allowed.variables() == data.variables(), "a limit per child");
+            SetsRequest request{allowed, prune, bounds};
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
                                    [&] { return score_parent_sets(data, spec.spec, request, team, control); },
                                    time_limit == 0 && progress.is_none() && !spec.spec.slow() &&
-                                       count_families(request) * (data.rows() + 2000.0) < 2e8);
+                                       allowed.families() * (data.rows() + 2000.0) < 2e8);
             team.dismiss();
-            return to_dict(std::move(found), ending);
+            return Scored{std::move(found), ending};
         },
-        "columns"_a, "levels"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "prune"_a, "bounds"_a, "threads"_a,
-        "progress"_a.none(), "time_limit"_a);
+        "table"_a, "spec"_a, "allowed"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
 
     m.def(
         "greedy_counted",
-        [](const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const Spec& spec, const GreedyArgs& args,
-           nb::object progress) {
+        [](Table& table, const Spec& spec, const GreedyArgs& args, nb::object progress) {
             Control control;
             Team team(args.threads, control);
-            Data data = make_data(columns, levels, team);
+            const Data& data = table.ready(team);
             GreedyRequest request = args.request();
             must(static_cast<int>(request.start.size()) == data.variables(), "a start for every variable");
-            Tables tables(static_cast<std::uint32_t>(data.rows()));
+            Tables tables;
             CountedScores scores(data, spec.spec, tables);
             Ending ending;
             auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, team, control); });
             return to_dict(std::move(found), ending);
         },
-        "columns"_a, "levels"_a, "spec"_a, "args"_a, "progress"_a.none());
+        "table"_a, "spec"_a, "args"_a, "progress"_a.none());
 
     m.def(
         "greedy_listed",

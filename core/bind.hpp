@@ -157,8 +157,8 @@ inline VarSet to_set(const std::vector<int>& list, int variables) {
 }
 
 struct GreedyArgs {
-    Lists start, allowed, required;
-    std::vector<int> most;
+    Lists start;
+    Allowed allowed;
     int tabu, patience, restarts, shake;
     std::uint64_t seed;
     double time_limit;
@@ -167,36 +167,24 @@ struct GreedyArgs {
     GreedyRequest request() const {
         const int n = static_cast<int>(start.size());
         check_lists(start, n);
-        check_lists(allowed, n);
-        check_lists(required, n);
-        must(static_cast<int>(most.size()) == n, "a limit per child");
+        must(allowed.variables() == n, "a limit per child");
         GreedyRequest r;
         r.start = start;
         for (int v = 0; v < n; ++v) {
-            r.allowed.push_back(to_set(allowed[v], n));
-            r.required.push_back(to_set(required[v], n));
+            r.allowed.push_back(to_set(allowed.candidates[v], n));
+            r.required.push_back(to_set(allowed.required[v], n));
         }
-        r.most = most;
+        r.most = allowed.most;
         r.tabu = tabu, r.patience = patience, r.restarts = restarts, r.shake = shake;
         r.seed = seed, r.time_limit = time_limit;
         return r;
     }
 };
 
-inline nb::dict to_dict(ScoredSets&& found, const Ending& ending) {
-    nb::dict out;
-    const std::size_t sets = found.sets_end.empty() ? 0 : found.sets_end.back();
-    const std::size_t members = found.sets_end.empty() ? 0 : found.parents_end.back();
-    out["scores"] = to_numpy<Doubles>(std::move(found.scores), sets);
-    out["sizes"] = to_numpy<Ints>(std::move(found.sizes), sets);
-    out["parents"] = to_numpy<Ints>(std::move(found.parents), members);
-    out["sets_end"] = nb::cast(found.sets_end);
-    out["parents_end"] = nb::cast(found.parents_end);
-    out["families"] = found.families;
-    out["scored"] = found.scored;
-    note(out, ending);
-    return out;
-}
+struct Scored {                                         // arrays are made when they are asked for
+    ScoredSets sets;
+    Ending ending;
+};
 
 inline nb::dict to_dict(GreedyResult&& result, const Ending& ending) {
     nb::dict out;

@@ -39,14 +39,12 @@ void check_parents(const GraphData& data, const GraphSpec& spec, const std::vect
 
 constexpr std::size_t few_parents = 8;                   // the graph of so many is there before anybody could press a key
 
-void check_request(const GraphData& data, const Lists& candidates, const Lists& required, const std::vector<int>& most) {
+void check_allowed(const GraphData& data, const Allowed& allowed) {
     const int n = static_cast<int>(data.columns.size());
-    check_lists(candidates, n);
-    check_lists(required, n);
-    must(static_cast<int>(most.size()) == n, "a limit per child");
+    must(allowed.variables() == n, "a limit per child");
     for (int v = 0; v < n; ++v)
-        if (most[v] > 0)
-            for (int p : candidates[v]) must(data.levels[p] <= most_graph_levels, "parents of at most 64 levels");
+        if (allowed.most[v] > 0)
+            for (int p : allowed.candidates[v]) must(data.levels[p] <= most_graph_levels, "parents of at most 64 levels");
 }
 
 nb::dict to_dict(Graph&& graph) {
@@ -155,19 +153,19 @@ void bind_graphs(nb::module_& m) {
 
     m.def(
         "score_graph_sets",
-        [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const Lists& candidates, const Lists& required,
-           const std::vector<int>& most, bool prune, int threads, nb::object progress, double time_limit) {
+        [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const Allowed& allowed, bool prune, int threads,
+           nb::object progress, double time_limit) {
             GraphData data = make_graph_data(columns);
-            check_request(data, candidates, required, most);
-            SetsRequest request{candidates, required, most, prune, false};
+            check_allowed(data, allowed);
+            SetsRequest request{allowed, prune, false};
             Control control;
             Team team(threads, control);
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
                                    [&] { return score_family_sets(graph_scores(data, spec.spec, &control), request, team, control); });
-            return to_dict(std::move(found), ending);
+            return Scored{std::move(found), ending};
         },
-        "columns"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "prune"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+        "columns"_a, "spec"_a, "allowed"_a, "prune"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
 
     m.def(
         "greedy_graphs",
@@ -186,16 +184,15 @@ void bind_graphs(nb::module_& m) {
 
     m.def(
         "local_global",
-        [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const Lists& candidates, const Lists& required,
-           const std::vector<int>& most, int threads, nb::object progress, double time_limit) {
+        [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const Allowed& allowed, int threads, nb::object progress,
+           double time_limit) {
             GraphData data = make_graph_data(columns);
-            check_request(data, candidates, required, most);
-            LocalGlobalRequest request{candidates, required, most};
+            check_allowed(data, allowed);
             Control control;
             Team team(threads, control);
             Ending ending;
             auto found = run(control, progress, ending, time_limit,
-                             [&] { return local_global(data, spec.spec, request, team, control); });
+                             [&] { return local_global(data, spec.spec, allowed, team, control); });
             nb::list graphs;
             for (Graph& graph : found.graphs) graphs.append(to_dict(std::move(graph)));
             nb::dict out;
@@ -205,7 +202,7 @@ void bind_graphs(nb::module_& m) {
             note(out, ending);
             return out;
         },
-        "columns"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+        "columns"_a, "spec"_a, "allowed"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
 }
 
 }  // namespace spinney

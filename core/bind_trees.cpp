@@ -97,23 +97,19 @@ void bind_trees(nb::module_& m) {
 
     m.def(
         "score_tree_sets",
-        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const Lists& candidates, const Lists& required,
-           const std::vector<int>& most, bool prune, bool bounds, int threads, nb::object progress, double time_limit) {
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const Allowed& allowed, bool prune, bool bounds,
+           int threads, nb::object progress, double time_limit) {
             TreeData data = make_tree_data(columns);
-            const int n = static_cast<int>(data.columns.size());
-            check_lists(candidates, n);
-            check_lists(required, n);
-            must(static_cast<int>(most.size()) == n, "a limit per child");
-            SetsRequest request{candidates, required, most, prune, bounds};
+            must(allowed.variables() == static_cast<int>(data.columns.size()), "a limit per child");
+            SetsRequest request{allowed, prune, bounds};
             Control control;
             Team team(threads, control);
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
                                    [&] { return score_family_sets(tree_scores(data, spec), request, team, control); });
-            return to_dict(std::move(found), ending);
+            return Scored{std::move(found), ending};
         },
-        "columns"_a, "spec"_a, "candidates"_a, "required"_a, "most"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(),
-        "time_limit"_a);
+        "columns"_a, "spec"_a, "allowed"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
 
     m.def(
         "greedy_trees",

@@ -7,8 +7,8 @@
 
 namespace spinney {
 
-Data::Data(std::vector<Column> columns, std::size_t rows, Team& team)
-    : columns_(std::move(columns)), rows_(rows), words_((rows + 511) / 512 * 8) {
+Data::Data(std::vector<Column> columns, std::size_t rows)
+    : columns_(std::move(columns)), rows_(rows), words_((rows + 511) / 512 * 8), ready_(columns_.size(), 0) {
     std::ptrdiff_t bitmaps = 1;                          // the first one holds every row
     for (const Column& column : columns_) {
         bool packed = column.levels <= most_bitmap_levels;
@@ -18,17 +18,27 @@ Data::Data(std::vector<Column> columns, std::size_t rows, Team& team)
     Word* bits = bitmaps_.need(std::max<std::size_t>(8, bitmaps * words_));
     std::memset(bits, 0, words_ * sizeof(Word));
     for (std::size_t row = 0; row < rows_; ++row) bits[row >> 6] |= Word{1} << (row & 63);
-    team.run(columns_.size(), [&](int, std::size_t v) { pack(static_cast<int>(v), bits); });
 }
 
-void Data::pack(int v, Word* bits) const {
+void Data::prepare(std::span<const int> variables, Team& team) {
+    std::vector<int> missing;
+    for (int v : variables)
+        if (!ready_[v]) missing.push_back(v);
+    std::sort(missing.begin(), missing.end());
+    missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+    if (missing.empty()) return;
+    team.run(missing.size(), [&](int, std::size_t i) { pack(missing[i]); });
+    for (int v : missing) ready_[v] = 1;
+}
+
+void Data::pack(int v) {
     columns_[v].visit([&](auto* values) {
         std::remove_cvref_t<decltype(*values)> largest = 0;      // its own narrow type: sixteen or more a step
         for (std::size_t row = 0; row < rows_; ++row) largest = std::max(largest, values[row]);
         if (rows_ && largest >= columns_[v].levels) throw std::invalid_argument("a code is not below its column's number of levels");
     });
     if (!has_bitmaps(v)) return;
-    Word* own = bits + first_bitmap_[v] * words_;
+    Word* own = bitmaps_.get() + first_bitmap_[v] * words_;
     const int levels = columns_[v].levels;
     columns_[v].visit([&](auto* values) {
         // A word of every level is gathered in L1 before it is stored once.

@@ -2,7 +2,8 @@
 //
 // Columns come from Python as they are (one byte a cell up to 256 levels, two above) and are not copied. Beside them
 // stand bitmaps, one per level, because counting by AND and popcount reads a bit a cell instead of a byte; columns
-// with many levels have none, there a pass over the rows is cheaper.
+// with many levels have none, there a pass over the rows is cheaper. A bitmap is made when a call first needs it, and
+// stays with the table.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "threads.hpp"
@@ -53,7 +55,9 @@ public:
     // Above this many levels a bitmap per level costs more than a pass over the rows.
     static constexpr int most_bitmap_levels = 24;
 
-    Data(std::vector<Column> columns, std::size_t rows, Team& team);
+    Data(std::vector<Column> columns, std::size_t rows);
+    // The bitmaps of these variables, where they are not there yet. Nothing else may read a variable before.
+    void prepare(std::span<const int> variables, Team& team);
 
     int variables() const { return static_cast<int>(columns_.size()); }
     std::size_t rows() const { return rows_; }
@@ -65,11 +69,12 @@ public:
     const Word* all_rows() const { return bitmaps_.get(); }
 
 private:
-    void pack(int v, Word* bits) const;
+    void pack(int v);
 
     std::vector<Column> columns_;
     std::size_t rows_, words_;
     std::vector<std::ptrdiff_t> first_bitmap_;
+    std::vector<char> ready_;
     WordBuffer bitmaps_;
 };
 

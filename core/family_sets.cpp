@@ -43,16 +43,14 @@ std::vector<Looked> sets_of_size(const std::vector<int>& candidates, int size) {
 class ChildSets {
 public:
     ChildSets(const FamilyScores& scores, const SetsRequest& request, int child, Team& team, Control& control)
-        : scores_(scores), request_(request), required_(request.required[child]), candidates_(request.candidates[child]),
-          child_(child), team_(team), control_(control), binomials_(static_cast<int>(candidates_.size()), request.most[child] + 1),
-          place_(request.candidates.size(), 0), workers_(team.size()) {
-        for (std::size_t i = 0; i < candidates_.size(); ++i) place_[candidates_[i]] = static_cast<int>(candidates_.size() - 1 - i);
-    }
+        : scores_(scores), request_(request), allowed_(request.allowed), required_(allowed_.required[child]), candidates_(allowed_.candidates[child]),
+          child_(child), team_(team), control_(control), binomials_(static_cast<int>(candidates_.size()), allowed_.most[child] + 1),
+          workers_(team.size()) {}
 
     // How many were scored.
     std::uint64_t run(KeptSets& kept) {
         std::uint64_t scored = 0;
-        for (int size = 0; size <= request_.most[child_] && !control_.stop; ++size) {
+        for (int size = 0; size <= allowed_.most[child_] && !control_.stop; ++size) {
             auto families = sets_of_size(candidates_, size);
             team_.run(families.size(), [&](int thread, std::size_t task) {
                 look(families[task], workers_[thread]);
@@ -97,18 +95,18 @@ private:
         std::uint64_t rank = 0;
         int k = static_cast<int>(parents.size()) - 1;
         for (std::size_t i = 0; i < parents.size(); ++i)
-            if (i != skip) rank += binomials_.at(place_[parents[i]], k--);
+            if (i != skip) rank += binomials_.at(allowed_.place(child_, parents[i]), k--);
         return rank;
     }
 
     const FamilyScores& scores_;
     const SetsRequest& request_;
+    const Allowed& allowed_;
     const std::vector<int>&required_, &candidates_;
     int child_;
     Team& team_;
     Control& control_;
     Binomials binomials_;
-    std::vector<int> place_;                             // among the candidates, from the last
     std::vector<std::unique_ptr<FamilyWorker>> workers_;      // one per thread, made there
     std::vector<Below> below_;                           // by rank: the sets with one parent less
 };
@@ -116,10 +114,10 @@ private:
 }  // namespace
 
 ScoredSets score_family_sets(const FamilyScores& scores, const SetsRequest& request, Team& team, Control& control) {
-    const int n = static_cast<int>(request.candidates.size());
+    const int n = request.allowed.variables();
     ScoredSets result;
     std::vector<KeptSets> children(n);
-    result.families = static_cast<std::uint64_t>(count_families(request));
+    result.families = static_cast<std::uint64_t>(request.allowed.families());
     control.total = result.families;
     for (int child = 0; child < n && !control.stop; ++child)
         result.scored += ChildSets(scores, request, child, team, control).run(children[child]);

@@ -1,6 +1,7 @@
 #include "lgamma.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace spinney {
@@ -95,14 +96,15 @@ double rising_log(double a, std::uint32_t n) {
     return sum;
 }
 
-NLogN::NLogN(std::uint32_t most) : table_(std::min(most, 4095u) + std::size_t{1}) {
-    for (std::size_t n = 1; n < table_.size(); ++n) table_[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
-}
-
-double NLogN::sum(std::span<const std::uint32_t> counts) const {
-    if (largest(counts) < table_.size()) return table_sum(table_.data(), counts);
+double sum_n_log_n(std::span<const std::uint32_t> counts) {
+    static const auto table = [] {                       // fits the nearest cache
+        std::array<double, 4096> made{};
+        for (std::size_t n = 1; n < made.size(); ++n) made[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
+        return made;
+    }();
+    if (largest(counts) < table.size()) return table_sum(table.data(), counts);
     double total = 0;
-    for (std::uint32_t n : counts) total += (*this)(n);
+    for (std::uint32_t n : counts) total += n < table.size() ? table[n] : n * std::log(static_cast<double>(n));
     return total;
 }
 

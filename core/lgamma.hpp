@@ -33,16 +33,8 @@ private:
 double log_gamma(double x);                              // REQUIRES: x > 0; std::lgamma is not safe in threads
 double rising_log(double a, std::uint32_t n);           // one value without a table
 
-// n log n, 0 log 0 = 0.
-class NLogN {
-public:
-    explicit NLogN(std::uint32_t most);
-    double operator()(std::uint32_t n) const { return n < table_.size() ? table_[n] : n * std::log(double(n)); }
-    double sum(std::span<const std::uint32_t> counts) const;
-
-private:
-    std::vector<double> table_;
-};
+// n log n, 0 log 0 = 0: the sum over counts.
+double sum_n_log_n(std::span<const std::uint32_t> counts);
 
 // log C(levels, n): the regret of the multinomial with that many levels, for any (also huge) number of levels.
 double log_regret(double levels, std::uint32_t n);
@@ -55,11 +47,8 @@ double chi2_quantile(double p, double df);
 // Slow values, remembered and shared by all threads.
 class Tables {
 public:
-    explicit Tables(std::uint32_t most) : n_log_n(most) {}
     double regret(double levels, std::uint32_t n);       // log C(levels, n)
     double chi2(double p, double df);
-
-    const NLogN n_log_n;
 
 private:
     std::mutex lock_;

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "binomials.hpp"
 #include "varset.hpp"
@@ -21,35 +23,57 @@ constexpr double infinite = std::numeric_limits<double>::infinity(), worst = -in
 
 enum : std::uint8_t { closed_above = 1, kept = 2 };      // closed_above: no proper superset need be scored
 
-// Families of one child with one number of parents. The memory is not initialised: every family is written once, by the
-// thread that comes by it, before the next layer reads it.
+// Families of one child with one number of parents.
 struct Layer {
-    Layer() = default;
-    explicit Layer(std::size_t size)
-        : sets(size), score(new double[size]), best(new double[size]), flags(new std::uint8_t[size]) {}
     void put(std::uint64_t rank, double own_score, double own_best, std::uint8_t own_flags) {
-        score[rank] = own_score, best[rank] = own_best, flags[rank] = own_flags;
+        score[rank] = own_score, flags[rank] = own_flags;
+        if (best) best[rank] = own_best;
     }
     std::size_t sets = 0;
-    std::unique_ptr<double[]> score, best;               // best: of this set and all its subsets
-    std::unique_ptr<std::uint8_t[]> flags;
+    double *score = nullptr, *best = nullptr;            // best: of this set and all its subsets; the last layer has none
+    std::uint8_t* flags = nullptr;
+};
+
+// All layers of one child, in one piece of memory. It is not initialised: every family is written once, by the thread
+// that comes by it, before the next layer reads it.
+class Layers {
+public:
+    Layers(const Binomials& binomials, int candidates, int most) : layers_(most + 1) {
+        std::size_t doubles = 0, sets = 0;
+        for (int size = 0; size <= most; ++size) {
+            sets += layers_[size].sets = binomials.at(candidates, size);
+            doubles += layers_[size].sets * (size < most ? 2 : 1);
+        }
+        memory_.reset(new std::byte[doubles * sizeof(double) + sets]);
+        auto* next = reinterpret_cast<double*>(memory_.get());
+        auto* flags = reinterpret_cast<std::uint8_t*>(next + doubles);
+        for (Layer& layer : layers_) {
+            layer.score = std::exchange(next, next + layer.sets);
+            if (&layer != &layers_.back()) layer.best = std::exchange(next, next + layer.sets);
+            layer.flags = std::exchange(flags, flags + layer.sets);
+        }
+    }
+    std::size_t size() const { return layers_.size(); }
+    Layer& operator[](std::size_t size) { return layers_[size]; }
+    const Layer& operator[](std::size_t size) const { return layers_[size]; }
+    void clear() { layers_.clear(), memory_.reset(); }
+
+private:
+    std::vector<Layer> layers_;
+    std::unique_ptr<std::byte[]> memory_;
 };
 
 class Enumeration {
 public:
     Enumeration(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Team& team, Control& control)
-        : data_(data), spec_(spec), request_(request), team_(team), control_(control), workers_(team.size()), n_(data.variables()),
-          tables_(static_cast<std::uint32_t>(data.rows())), deepest_(*std::max_element(request.most.begin(), request.most.end())),
-          binomials_(n_, deepest_ + 1), place_(n_, std::vector<int>(n_, -1)), child_of_(n_, VarSet(n_)), layers_(n_) {
+        : data_(data), spec_(spec), request_(request), allowed_(request.allowed), team_(team), control_(control), workers_(team.size()), n_(data.variables()),
+          deepest_(*std::max_element(allowed_.most.begin(), allowed_.most.end())),
+          binomials_(n_, deepest_ + 1), child_of_(allowed_.child_of), falling_(n_) {
+        layers_.reserve(n_);
         for (int v = 0; v < n_; ++v) {
-            for (std::size_t i = 0; i < request.candidates[v].size(); ++i) {
-                place_[v][request.candidates[v][i]] = static_cast<int>(request.candidates[v].size() - 1 - i);
-                child_of_[request.candidates[v][i]].insert(v);
-            }
-            child_of_[v].insert(v);
-            falling_.emplace_back();
+            layers_.emplace_back(binomials_, static_cast<int>(allowed_.candidates[v].size()), allowed_.most[v]);
             if (!request.bounds) continue;
-            for (int p : request.candidates[v]) falling_[v].push_back(data.levels(p));
+            for (int p : allowed_.candidates[v]) falling_[v].push_back(data.levels(p));
             std::sort(falling_[v].rbegin(), falling_[v].rend());
         }
         penalty_ = spec.penalty(static_cast<double>(data.rows()));
@@ -59,7 +83,7 @@ public:
 
     ScoredSets run() {
         ScoredSets result;
-        result.families = static_cast<std::uint64_t>(count_families(request_));
+        result.families = static_cast<std::uint64_t>(allowed_.families());
         control_.total = result.families;
         for (int size = 0; size <= deepest_ && !control_.stop; ++size) layer(size);
         result.scored = scored_;
@@ -75,15 +99,20 @@ private:
         std::vector<VarSet> possible;
         std::vector<const std::uint32_t*> matrices;
         std::vector<std::pair<int, int>> wanted;         // (index into lasts, position of the child in the sorted set)
+        KeptSets kept;
         std::uint64_t scored = 0, done = 0;
     };
+    Worker& at(int thread) {
+        if (!workers_[thread]) workers_[thread] = std::make_unique<Worker>(FamilyScorer(data_, spec_, tables_));
+        return *workers_[thread];
+    }
 
     // Places count from the last candidate, so that sets with the same first parent lie together: threads, which share
     // out first variables, then write to memory of their own. Falling rank is lexicographic order.
     std::uint64_t rank(int child, const std::vector<int>& parents) const {
         std::uint64_t r = 0;
         int k = static_cast<int>(parents.size());
-        for (int p : parents) r += binomials_.at(place_[child][p], k--);
+        for (int p : parents) r += binomials_.at(allowed_.place(child, p), k--);
         return r;
     }
     // The rank of the parents less the one at a position; -1 if some of them is no candidate of the child.
@@ -92,7 +121,7 @@ private:
         int k = static_cast<int>(parents.size()) - 1;
         for (std::size_t i = 0; i < parents.size(); ++i) {
             if (i == skip) continue;
-            int place = place_[child][parents[i]];
+            int place = allowed_.place(child, parents[i]);
             if (place < 0) return -1;
             r += binomials_.at(place, k--);
         }
@@ -100,8 +129,6 @@ private:
     }
 
     void layer(int size) {
-        for (int v = 0; v < n_; ++v)
-            layers_[v].emplace_back(size > request_.most[v] ? 0 : binomials_.at(static_cast<int>(request_.candidates[v].size()), size));
         // A task is the first variable of the sets, or the first two where that is too few to share. Neighbours write to
         // neighbouring memory: every other one comes first, so that two threads are not at neighbours at the same time.
         std::vector<std::pair<int, int>> tasks;
@@ -114,8 +141,7 @@ private:
                     if (child_of_[u].meets(child_of_[v])) tasks.push_back({u, v});
         }
         team_.run(tasks.size(), [&](int thread, std::size_t task) {
-            if (!workers_[thread]) workers_[thread] = std::make_unique<Worker>(FamilyScorer(data_, spec_, tables_));
-            Worker& worker = *workers_[thread];
+            Worker& worker = at(thread);
             auto [u, v] = tasks[task];
             if (size == 0) {
                 no_parents(worker, u);
@@ -139,7 +165,7 @@ private:
         w.parents.clear();
         w.scorer.cells().clear();
         ++w.done;
-        if (!request_.required[child].empty()) return layers_[child][0].put(0, unknown, worst, 0);
+        if (!allowed_.required[child].empty()) return layers_[child][0].put(0, unknown, worst, 0);
         if (spec_.score == TableScore::bde) return store(w, child, w.scorer.score(child, w.parents), worst, infinite);
         w.scorer.cells().count(std::span(&child, 1), w.matrices);
         score_one(w, child, {{w.matrices[0], static_cast<std::size_t>(data_.levels(child))}, w.scorer.cells().counts()}, worst);
@@ -169,7 +195,7 @@ private:
             bool any = false;
             for (int position = 0; position <= size; ++position) {
                 int child = position < size ? w.prefix[position] : last;
-                if (size > request_.most[child] || !w.possible.back().contains(child) || !child_of_[last].contains(child)) continue;
+                if (size > allowed_.most[child] || !w.possible.back().contains(child) || !child_of_[last].contains(child)) continue;
                 ++w.done;
                 parents_of(w, position, last);
                 if (!open(child, w.parents)) continue;
@@ -237,7 +263,7 @@ private:
                     return false;
                 }
         }
-        const auto& required = request_.required[child];
+        const auto& required = allowed_.required[child];
         if (std::includes(parents.begin(), parents.end(), required.begin(), required.end())) return true;
         here.put(own, unknown, subset_best(child, parents), 0);
         return false;
@@ -247,7 +273,7 @@ private:
     // smaller of H(child | others) and H(j | others), and both only fall with more parents, while its penalty grows.
     bool useless(int child, const std::vector<int>& parents, std::size_t j) const {
         if (!spec_.penalised() || penalty_ <= 0) return false;
-        const auto& required = request_.required[child];
+        const auto& required = allowed_.required[child];
         if (std::binary_search(required.begin(), required.end(), parents[j])) return false;
         double q = 1;
         for (std::size_t i = 0; i < parents.size(); ++i)
@@ -259,7 +285,7 @@ private:
     // N H(v | parents less the one at `skip`), infinite where it has not been computed.
     double entropy(int v, const std::vector<int>& parents, std::size_t skip, double q) const {
         std::size_t size = parents.size() - 1;
-        if (static_cast<int>(size) > request_.most[v]) return infinite;
+        if (static_cast<int>(size) > allowed_.most[v]) return infinite;
         std::int64_t at = rank_without(v, parents, skip);
         double score = at < 0 ? unknown : layers_[v][size].score[at];
         if (std::isnan(score)) return infinite;
@@ -268,7 +294,7 @@ private:
 
     void score_one(Worker& w, int child, const FamilyCounts& counts, double subsets) {
         double score = w.scorer.from_counts(child, w.parents, counts), above = infinite;
-        if (request_.bounds) above = w.scorer.bound_above(child, w.parents, counts, request_.most[child], falling_[child]);
+        if (request_.bounds) above = w.scorer.bound_above(child, w.parents, counts, allowed_.most[child], falling_[child]);
         store(w, child, score, subsets, above);
     }
 
@@ -286,24 +312,27 @@ private:
     }
 
     void collect(ScoredSets& result) {
-        std::vector<KeptSets> children(n_);
-        team_.run(n_, [&](int, std::size_t child) {      // put in place when done: neighbours share a line of the cache
-            KeptSets own;
-            collect_child(static_cast<int>(child), own);
-            children[child] = std::move(own);
+        std::vector<std::pair<std::size_t, std::size_t>> room(n_);       // sets, members
+        team_.run(n_, [&](int, std::size_t child) {
+            std::size_t sets = 0, members = 0;
+            for (std::size_t size = 0; size < layers_[child].size(); ++size)
+                for (std::uint64_t r = 0; r < layers_[child][size].sets; ++r)
+                    if (stays(layers_[child][size], r)) ++sets, members += size;
+            room[child] = {sets, members};
         });
-        result.pack(std::move(children), team_);
+        result.make_room(room);
+        team_.run(n_, [&](int thread, std::size_t child) {
+            KeptSets& own = at(thread).kept;
+            own.clear();
+            collect_child(static_cast<int>(child), own);
+            result.put(child, own);
+        });
     }
 
     void collect_child(int child, KeptSets& out) {
-        const auto& candidates = request_.candidates[child];
-        std::size_t sets = 0, members = 0;
-        for (std::size_t size = 0; size < layers_[child].size(); ++size)
-            for (std::uint64_t r = 0; r < layers_[child][size].sets; ++r)
-                if (stays(layers_[child][size], r)) ++sets, members += size;
-        out.reserve(sets, members);
+        const auto& candidates = allowed_.candidates[child];
         for (std::size_t size = 0; size < layers_[child].size(); ++size) {
-            Layer& layer = layers_[child][size];
+            const Layer& layer = layers_[child][size];
             std::vector<std::size_t> place(size);        // the set of this rank, as positions among the candidates
             std::vector<int> parents(size);
             std::iota(place.begin(), place.end(), 0);
@@ -319,14 +348,15 @@ private:
                     while (++i < size) place[i] = place[i - 1] + 1;
                 }
             }
-            layer = Layer{};
         }
+        layers_[child].clear();
         out.sort();
     }
 
     const Data& data_;
     const ScoreSpec& spec_;
     const SetsRequest& request_;
+    const Allowed& allowed_;
     Team& team_;
     Control& control_;
     std::vector<std::unique_ptr<Worker>> workers_;       // one per thread, made there
@@ -334,9 +364,8 @@ private:
     Tables tables_;
     int deepest_;
     Binomials binomials_;
-    std::vector<std::vector<int>> place_;                // place_[child][variable]: among its candidates, from the last, or -1
-    std::vector<VarSet> child_of_;                       // child_of_[v]: v, and the children that may have v as a parent
-    std::vector<std::vector<Layer>> layers_;
+    const std::vector<VarSet>& child_of_;
+    std::vector<Layers> layers_;
     std::vector<std::vector<int>> falling_;
     std::vector<double> prior_gain_;
     double penalty_ = 0;
@@ -364,29 +393,29 @@ void KeptSets::write(double* scores, std::int32_t* sizes, std::int32_t* parents)
 }
 
 void ScoredSets::pack(std::vector<KeptSets>&& children, Team& team) {
+    std::vector<std::pair<std::size_t, std::size_t>> room;
+    for (const KeptSets& child : children) room.push_back({child.size(), child.members()});
+    make_room(room);
+    team.run(children.size(), [&](int, std::size_t c) {
+        const KeptSets child = std::move(children[c]);
+        put(c, child);
+    });
+}
+
+void ScoredSets::make_room(std::span<const std::pair<std::size_t, std::size_t>> room) {
     std::size_t sets = 0, members = 0;
-    for (const KeptSets& child : children) {
-        sets_end.push_back(sets += child.size());
-        parents_end.push_back(members += child.members());
+    for (auto [own_sets, own_members] : room) {
+        sets_end.push_back(sets += own_sets);
+        parents_end.push_back(members += own_members);
     }
     scores.reset(new double[sets]);                      // not initialised: the threads write, and touch, their own parts
     sizes.reset(new std::int32_t[sets]);
     parents.reset(new std::int32_t[members]);
-    team.run(children.size(), [&](int, std::size_t c) {
-        const KeptSets child = std::move(children[c]);
-        std::size_t at = sets_end[c] - child.size();
-        child.write(scores.get() + at, sizes.get() + at, parents.get() + (parents_end[c] - child.members()));
-    });
 }
 
-double count_families(const SetsRequest& request) {
-    double all = 0;
-    for (std::size_t v = 0; v < request.most.size(); ++v) {
-        double sets = 1, own = 1;
-        for (int size = 1; size <= request.most[v]; ++size) own += sets *= (request.candidates[v].size() - size + 1.0) / size;
-        all += std::round(own);
-    }
-    return all;
+void ScoredSets::put(std::size_t child, const KeptSets& kept) {
+    const std::size_t at = sets_end[child] - kept.size();
+    kept.write(scores.get() + at, sizes.get() + at, parents.get() + (parents_end[child] - kept.members()));
 }
 
 ScoredSets score_parent_sets(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Team& team, Control& control) {

@@ -7,22 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "allowed.hpp"
 #include "table_score.hpp"
 #include "threads.hpp"
 
 namespace spinney {
 
 struct SetsRequest {
-    std::vector<std::vector<int>> candidates;            // per child, sorted, without the child
-    std::vector<std::vector<int>> required;              // per child, sorted, a subset of its candidates
-    std::vector<int> most;                               // per child: number of parents at the most
+    const Allowed& allowed;
     bool prune = true;                                   // drop a set that is no better than one of its subsets
     bool bounds = true;                                  // do not score sets that provably would be dropped
 };
 
 class KeptSets {                                         // of one child
 public:
-    void reserve(std::size_t sets, std::size_t members) { sets_.reserve(sets), members_.reserve(members); }
+    void clear() { sets_.clear(), first_.clear(), members_.clear(); }
     // REQUIRES: sizes do not fall; lexicographic within a size.
     void add(double score, std::span<const int> parents) {
         while (first_.size() <= parents.size()) first_.push_back(static_cast<std::uint32_t>(sets_.size()));
@@ -47,10 +46,10 @@ struct ScoredSets {                                      // of all children, one
     std::vector<std::size_t> sets_end, parents_end;      // per child
     std::uint64_t families = 0, scored = 0;              // how many there are, how many were counted and scored
 
+    void make_room(std::span<const std::pair<std::size_t, std::size_t>> room);       // per child: how many sets, parents in all
+    void put(std::size_t child, const KeptSets& kept);   // children may come at the same time
     void pack(std::vector<KeptSets>&& children, Team& team);
 };
-
-double count_families(const SetsRequest& request);
 
 // Two scores count as equal within this share of their size plus the number of rows: rounding must not decide.
 constexpr double tie = 1e-12;

@@ -4,16 +4,11 @@
 #include <utility>
 #include <vector>
 
+#include "allowed.hpp"
 #include "decision_graph.hpp"
 #include "threads.hpp"
 
 namespace spinney {
-
-struct LocalGlobalRequest {
-    std::vector<std::vector<int>> candidates;            // per child, sorted, without the child
-    std::vector<std::vector<int>> required;              // per child, sorted, a subset of its candidates
-    std::vector<int> most;                               // per child: number of parents at the most
-};
 
 struct LocalGlobalResult {
     std::vector<std::vector<int>> parents;
@@ -23,7 +18,7 @@ struct LocalGlobalResult {
 
 // Chickering, Heckerman and Meek (1997), Figure 5; and an arc goes when a merge has made its parent unneeded.
 // A stop leaves the network of that moment: every step gains.
-LocalGlobalResult local_global(const GraphData& data, const GraphSpec& spec, const LocalGlobalRequest& request, Team& team,
+LocalGlobalResult local_global(const GraphData& data, const GraphSpec& spec, const Allowed& allowed, Team& team,
                                Control& control);
 
 }  // namespace spinney

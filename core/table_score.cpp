@@ -28,12 +28,18 @@ double ScoreSpec::penalty(double rows) const {
 }
 
 FamilyScorer::FamilyScorer(const Data& data, const ScoreSpec& spec, Tables& tables)
-    : data_(data), spec_(spec), tables_(tables), cells_(data) {
-    if (spec.score != TableScore::mit) return;
-    for (int v = 0; v < data.variables(); ++v) {
-        cells_.count(std::span(&v, 1), matrices_);
-        marginal_.push_back(log_likelihood({{matrices_[0], std::size_t(data.levels(v))}, cells_.counts()}));
+    : data_(data), spec_(spec), tables_(tables), cells_(data), marginal_(spec.score == TableScore::mit ? data.variables() : 0, 1.0) {}
+
+double FamilyScorer::marginal(int v) {
+    if (marginal_[v] > 0) {
+        std::vector<std::uint32_t> counts(data_.levels(v), 0);
+        data_.column(v).visit([&](auto* values) {
+            for (std::size_t row = 0; row < data_.rows(); ++row) ++counts[values[row]];
+        });
+        const auto all = static_cast<std::uint32_t>(data_.rows());
+        marginal_[v] = log_likelihood({counts, std::span(&all, 1)});
     }
+    return marginal_[v];
 }
 
 double FamilyScorer::regret(double levels, std::uint32_t n) {
@@ -55,8 +61,8 @@ double FamilyScorer::configurations(std::span<const int> parents) const {
 // sum_jk N_jk log(N_jk / N_j)
 double FamilyScorer::log_likelihood(const FamilyCounts& counts) const {
     FamilyCounts::Sum own, &joint = counts.shared ? *counts.shared : own;
-    if (joint.a != 0) joint = {0, tables_.n_log_n.sum(counts.cells)};
-    return joint.value - tables_.n_log_n.sum(counts.totals);
+    if (joint.a != 0) joint = {0, sum_n_log_n(counts.cells)};
+    return joint.value - sum_n_log_n(counts.totals);
 }
 
 // Symmetric Dirichlet, a per cell: Cooper and Herskovits (1992), Heckerman, Geiger and Chickering (1995).
@@ -99,7 +105,7 @@ double FamilyScorer::from_counts(int child, std::span<const int> parents, const 
         }
         case TableScore::mit: {                          // de Campos (2006)
             if (parents.empty()) break;
-            local = 2 * (log_likelihood(counts) - marginal_[child]);
+            local = 2 * (log_likelihood(counts) - marginal(child));
             std::vector<int> sizes;
             for (int p : parents) sizes.push_back(data_.levels(p));
             std::sort(sizes.rbegin(), sizes.rend());

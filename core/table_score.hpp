@@ -74,6 +74,7 @@ private:
         if (rising_.size() > 4096) rising_.clear();      // bds: one per number of configurations seen
         return rising_.try_emplace(a, a).first->second;
     }
+    double marginal(int v);                             // log-likelihood of a column alone
     double regret(double levels, std::uint32_t n);
     double configurations(std::span<const int> parents) const;
     double log_likelihood(const FamilyCounts& counts) const;
@@ -85,7 +86,7 @@ private:
     const ScoreSpec& spec_;
     Tables& tables_;
     Cells cells_;
-    std::vector<double> marginal_;                       // log-likelihood of each column alone (MIT)
+    std::vector<double> marginal_;                       // MIT: where known; 1 elsewhere
     struct BitHash {                                     // pseudo-counts are few and far apart: their bits will do
         std::size_t operator()(double a) const { return std::bit_cast<std::uint64_t>(a) * 0x9E3779B97F4A7C15ull >> 32; }
     };

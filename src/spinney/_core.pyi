@@ -26,13 +26,28 @@ class Spec:
         network_tables: Sequence[tuple[Sequence[int], NDArray[np.float64]]],
     ) -> None: ...
 
+class ScoredSets:
+    families: int
+    scored: int
+    interrupted: bool
+    late: bool
+    def of(self, child: int) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
+
+class Table:
+    def __init__(self, columns: Columns, levels: Sequence[int]) -> None: ...
+
+class Allowed:
+    def __init__(self, candidates: Lists, required: Lists, most: Sequence[int]) -> None: ...
+    @property
+    def candidates(self) -> list[list[int]]: ...
+    @property
+    def most(self) -> list[int]: ...
+
 class GreedyArgs:
     def __init__(
         self,
         start: Lists,
-        allowed: Lists,
-        required: Lists,
-        most: Sequence[int],
+        allowed: Allowed,
         tabu: int,
         patience: int,
         restarts: int,
@@ -42,14 +57,11 @@ class GreedyArgs:
         threads: int,
     ) -> None: ...
     @property
-    def allowed(self) -> list[list[int]]: ...
-    @property
-    def most(self) -> list[int]: ...
+    def allowed(self) -> Allowed: ...
 
 def prior_joint(spec: Spec, variables: Sequence[int]) -> NDArray[np.float64]: ...
 def local_scores(
-    columns: Columns,
-    levels: Sequence[int],
+    table: Table,
     spec: Spec,
     families: Sequence[tuple[int, Sequence[int]]],
     threads: int = 1,
@@ -57,21 +69,16 @@ def local_scores(
     time_limit: float = 0.0,
 ) -> NDArray[np.float64]: ...
 def score_parent_sets(
-    columns: Columns,
-    levels: Sequence[int],
+    table: Table,
     spec: Spec,
-    candidates: Lists,
-    required: Lists,
-    most: Sequence[int],
+    allowed: Allowed,
     prune: bool,
     bounds: bool,
     threads: int,
     progress: Report,
     time_limit: float,
-) -> dict[str, Any]: ...
-def greedy_counted(
-    columns: Columns, levels: Sequence[int], spec: Spec, args: GreedyArgs, progress: Report
-) -> dict[str, Any]: ...
+) -> ScoredSets: ...
+def greedy_counted(table: Table, spec: Spec, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
 def greedy_listed(sets: Sets, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
 def dp(sets: Sets, threads: int, progress: Report, time_limit: float) -> dict[str, Any]: ...
 def branching(weights: NDArray[np.float64], may_be_root: Sequence[bool], forest: bool, tie: float) -> list[int]: ...
@@ -117,15 +124,13 @@ def fit_bins(columns: Facts, spec: TreeSpec, child: int, parents: Sequence[int])
 def score_tree_sets(
     columns: Facts,
     spec: TreeSpec,
-    candidates: Lists,
-    required: Lists,
-    most: Sequence[int],
+    allowed: Allowed,
     prune: bool,
     bounds: bool,
     threads: int,
     progress: Report,
     time_limit: float,
-) -> dict[str, Any]: ...
+) -> ScoredSets: ...
 def greedy_trees(columns: Facts, spec: TreeSpec, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
 def tree_prior(parents: Sequence[tuple[str, int]]) -> tuple[float, float]: ...
 
@@ -165,21 +170,17 @@ def graph_moves(
 def score_graph_sets(
     columns: Facts,
     spec: GraphSpec,
-    candidates: Lists,
-    required: Lists,
-    most: Sequence[int],
+    allowed: Allowed,
     prune: bool,
     threads: int,
     progress: Report,
     time_limit: float,
-) -> dict[str, Any]: ...
+) -> ScoredSets: ...
 def greedy_graphs(columns: Facts, spec: GraphSpec, args: GreedyArgs, progress: Report) -> dict[str, Any]: ...
 def local_global(
     columns: Facts,
     spec: GraphSpec,
-    candidates: Lists,
-    required: Lists,
-    most: Sequence[int],
+    allowed: Allowed,
     threads: int,
     progress: Report,
     time_limit: float,

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from spinney.errors import ChoiceError
@@ -472,26 +473,36 @@ PRIORS: dict[str, Entry] = {row.name: row for row in _PRIORS}
 SEARCHES: dict[str, Search] = {row.name: row for row in _SEARCHES}
 
 
+_TABLES: dict[str, Mapping[str, Entry]] = {"score": SCORES, "prior": PRIORS, "search": SEARCHES}
+
+
 def choose_score(given: str | Choice) -> Choice:
-    return _choose(given, SCORES, "score")
+    return _choose(given, "score")
 
 
 def choose_prior(given: str | Choice) -> Choice:
-    return _choose(given, PRIORS, "prior")
+    return _choose(given, "prior")
 
 
 def choose_search(given: str | Choice, **options: Any) -> Choice:
-    choice = _choose(given, SEARCHES, "search")
+    choice = _choose(given, "search")
     return made(choice.entry, {**choice.values, **options}) if options else choice
 
 
-def _choose(given: str | Choice, table: Mapping[str, Entry], what: str) -> Choice:
+def _choose(given: str | Choice, what: str) -> Choice:
+    table = _TABLES[what]
     if isinstance(given, Choice):
         if table.get(given.name) != given.entry:
             raise ChoiceError(f"{given} is not a {what}; choose one of {', '.join(table)}")
         return given
     if not isinstance(given, str):
         raise ChoiceError(f"a {what} is named by text such as {next(iter(table))!r}, not by {given!r}")
+    return _read(given, what)
+
+
+@lru_cache(maxsize=256)
+def _read(given: str, what: str) -> Choice:
+    table = _TABLES[what]
     match = re.fullmatch(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", given, re.DOTALL)
     name = match.group(1).lower() if match else given
     if match is None or name not in table:

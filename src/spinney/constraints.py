@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from spinney import _core
 from spinney.errors import ChoiceError, FileFormatError
 from spinney.graph import DAG
 
@@ -79,7 +80,8 @@ class Constraints:
         self._check_names(known)
         possible = self._possible(order, known, candidates)
         required = self._required(order, possible, known, candidates)
-        self._check_limits(max_parents)
+        own = self.max_parents.values() if isinstance(self.max_parents, Mapping) else [self.max_parents]
+        _check_limits(*own, max_parents)
         limits = self._limits(max_parents, possible)
         for child in order if self.required else ():
             if len(required[child]) > limits[child]:
@@ -136,12 +138,6 @@ class Constraints:
         limits.update({child: min(limits[child], own) for child, own in per_child.items() if own is not None})
         return limits
 
-    def _check_limits(self, overall: int | None) -> None:
-        own = self.max_parents.values() if isinstance(self.max_parents, Mapping) else [self.max_parents]
-        for value in (*own, overall):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 0):
-                raise ChoiceError(f"max_parents must be a whole number of at least 0, not {value!r}")
-
     def _check_names(self, known: set[str]) -> None:
         limited = self.max_parents if isinstance(self.max_parents, Mapping) else ()
         named = (
@@ -186,9 +182,10 @@ class Allowed:
         ]
 
     @cached_property
-    def for_core(self) -> tuple[list[list[int]], list[list[int]], list[int]]:
-        """Candidates, required parents and limits, per variable."""
-        return self.numbers(self.candidates), self.numbers(self.required), [self.most[name] for name in self.names]
+    def for_core(self) -> _core.Allowed:
+        return _core.Allowed(
+            self.numbers(self.candidates), self.numbers(self.required), [self.most[name] for name in self.names]
+        )
 
     @cached_property
     def families(self) -> int:
@@ -217,7 +214,7 @@ def allowed_by(
     own = tuple(names)
     if constraints is not None or candidates is not None or len(own) > _FEW:
         return (constraints or Constraints()).allowed(own, max_parents, candidates)
-    Constraints()._check_limits(max_parents)
+    _check_limits(max_parents)
     return _everybody(own, max_parents)
 
 
@@ -228,6 +225,12 @@ _FEW = 100  # columns: of more, what is remembered would take megabytes, and sco
 def _everybody(names: tuple[str, ...], max_parents: int | None) -> Allowed:
     """No constraints. Remembered: for a few columns, and a table that is asked often, this took longer than scores."""
     return Constraints().allowed(names, max_parents)
+
+
+def _check_limits(*limits: Any) -> None:
+    for value in limits:
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, Integral)) or value < 0):
+            raise ChoiceError(f"max_parents must be a whole number of at least 0, not {value!r}")
 
 
 def listed_candidates(given: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ...]] | None:

@@ -23,7 +23,7 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
-from spinney import kinds_file
+from spinney import _core, kinds_file
 from spinney.cells import MISSING_TEXTS
 from spinney.columns import FEW_INTEGERS, Column, Encoded, Rows, encode, settle, shown
 from spinney.errors import ChoiceError, DataError, FileFormatError
@@ -210,17 +210,27 @@ class Dataset:
         return {kind.word for kind in self.kinds.values()}
 
     @cached_property
-    def coded(self) -> tuple[list[npt.NDArray[Any]], list[int]]:
-        """The codes and the numbers of levels of all columns, in sorted order of names. REQUIRES: all are discrete."""
-        order = sorted(self.names)
-        return [self._data[name] for name in order], [len(self.levels(name)) for name in order]
+    def order(self) -> tuple[str, ...]:
+        """The names, sorted: the core numbers columns by it."""
+        return tuple(sorted(self.names))
+
+    @cached_property
+    def for_core(self) -> _core.Table:
+        """All columns in the core's hands, in sorted order of names. REQUIRES: all are discrete.
+
+        Bitmaps are added to it when they are first needed: a bit per row and level."""
+        return _core.Table([self.codes(name) for name in self.order], [len(self.levels(name)) for name in self.order])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickle, which make the core's table anew."""
+        return {name: value for name, value in self.__dict__.items() if name != "for_core"}
 
     @property
     def fingerprint(self) -> str:
         """sha256 of names, kinds and cells, whatever the order of the columns."""
         if self._fingerprint is None:
             digest = hashlib.sha256()
-            for name in sorted(self.names):
+            for name in self.order:
                 data = self._data[name]
                 little = data.dtype.newbyteorder("<")
                 digest.update(json.dumps([name, to_plain(self.kinds[name]), self.n_rows]).encode())

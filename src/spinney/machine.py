@@ -14,7 +14,7 @@ from spinney.errors import ChoiceError
 
 def threads_for(n_jobs: int) -> int:
     """n_jobs as in scikit-learn: -1 is all cores, -2 all but one, and so on."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, Integral)) or n_jobs == 0:
         raise ChoiceError(f"n_jobs must be a whole number other than 0 (-1 means all cores), not {n_jobs!r}")
     if n_jobs > 0:
         return min(int(n_jobs), 256)
@@ -23,10 +23,11 @@ def threads_for(n_jobs: int) -> int:
 
 
 def check_limits(time_limit: float | None, seed: int = 0) -> None:
-    bad = isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not time_limit > 0
-    if time_limit is not None and bad:
+    if time_limit is not None and (
+        isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not time_limit > 0
+    ):
         raise ChoiceError(f"time_limit must be a number of seconds above 0, or None, not {time_limit!r}")
-    if isinstance(seed, bool) or not isinstance(seed, Integral):
+    if isinstance(seed, bool) or not isinstance(seed, (int, Integral)):
         raise ChoiceError(f"seed must be a whole number, not {seed!r}")
 
 

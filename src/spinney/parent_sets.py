@@ -6,18 +6,21 @@ Out: ParentSets, which searches read. Children and parents are numbered in sorte
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney import _core
 from spinney.catalog import Choice
 from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, LimitError
 from spinney.machine import check_limits, threads_for
 from spinney.progress import Progress, reporting
+from spinney.scores import source
 
 MOST_SCORE = 1e15  # beyond, sums of scores have no digits left for their differences
 
@@ -31,7 +34,7 @@ class ParentSets:
     def __init__(
         self,
         names: Iterable[str],
-        arrays: list[Arrays],
+        arrays: list[Arrays] | _core.ScoredSets,
         *,
         families: int | None = None,
         scored: int | None = None,
@@ -39,11 +42,19 @@ class ParentSets:
     ) -> None:
         self.names = tuple(names)
         self.order = tuple(sorted(self.names))
-        self.arrays = arrays
+        self._given = arrays
         self.families = families  # how many there were before pruning, where known
         self.scored = scored  # how many of them the bounds left to be scored
         # The required parents per child under which dominated sets were dropped; None: none dropped, as far as known.
         self.pruned_for = pruned_for
+
+    @cached_property
+    def arrays(self) -> list[Arrays]:
+        given = self._given
+        return given if isinstance(given, list) else [given.of(child) for child in range(len(self.names))]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_given": self.arrays}
 
     @classmethod
     def from_lists(
@@ -163,16 +174,6 @@ def _key(child: str, parents: Iterable[str], score: float, index: Mapping[str, i
     return tuple(sorted(index[p] for p in given))
 
 
-def _split(found: Mapping[str, Any]) -> list[Arrays]:
-    """Views of the core's three arrays, one triple per child."""
-    scores, sizes, parents = found["scores"], found["sizes"], found["parents"]
-    sets, members = found["sets_end"], found["parents_end"]
-    return [
-        (scores[a:b], sizes[a:b], parents[c:d])
-        for a, b, c, d in zip([0, *sets[:-1]], sets, [0, *members[:-1]], members, strict=True)
-    ]
-
-
 def _pack(scores: list[float], sets: list[tuple[int, ...]]) -> Arrays:
     return (
         np.array(scores, np.float64),
@@ -207,15 +208,13 @@ def score_parent_sets(
     prune drops a set that is no better than one of its subsets (it is in no best network); bounds leaves out, unscored,
     sets for which that can be proven beforehand (table scores, and pcart for discrete children). Neither changes the
     best network. Ctrl-C raises KeyboardInterrupt."""
-    from spinney.scores import source
-
     need_dataset(data)
     check_limits(time_limit)
     candidates = listed_candidates(candidates)
     allowed = allowed_by(constraints, data.names, max_parents, candidates)
     room = source(data, score, prior)
     with reporting(progress, "scoring parent sets") as report:
-        found: dict[str, Any] = room.parent_sets(
+        found = room.parent_sets(
             allowed,
             prune=prune,
             bounds=bounds and prune,
@@ -223,17 +222,17 @@ def score_parent_sets(
             report=report,
             time_limit=time_limit,
         )
-    if found["interrupted"]:
+    if found.interrupted:
         raise KeyboardInterrupt
-    if found["late"]:
+    if found.late:
         raise LimitError(
-            f"scoring {found['families']:,} parent sets took longer than the time limit of {time_limit:g} s; "
+            f"scoring {found.families:,} parent sets took longer than the time limit of {time_limit:g} s; "
             f"lower max_parents, give candidates, or use search='hc' or 'tabu'"
         )
     return ParentSets(
         data.names,
-        _split(found),
-        families=found["families"],
-        scored=found["scored"],
+        found,
+        families=found.families,
+        scored=found.scored,
         pruned_for=allowed.required if prune else None,
     )

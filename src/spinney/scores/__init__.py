@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -28,10 +29,13 @@ def source(data: Dataset, score: str | Choice, prior: str | Choice = "uniform") 
     choice = choose_score(score)
     assert isinstance(choice.entry, Score)
     check_kinds(data, choice.entry)
-    room = import_module(f"spinney.scores.{choice.entry.room}")
-    made: Tabular = getattr(room, _ROOMS[choice.entry.room])(
-        data, choice, prior_for(choose_prior(prior), len(data.names))
-    )
+    return _room(choice.entry.room)(data, choice, prior_for(choose_prior(prior), len(data.names)))
+
+
+@cache
+def _room(module: str) -> type[Tabular]:
+    """Imported when it is first asked for."""
+    made: type[Tabular] = getattr(import_module(f"spinney.scores.{module}"), _ROOMS[module])
     return made
 
 

@@ -65,7 +65,7 @@ class Graphs:
     def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
         self.data = data
         self.choice = choice
-        self.names = tuple(sorted(data.names))
+        self.names = data.order
         self._index = {name: i for i, name in enumerate(self.names)}
         self._columns = [self._column(name) for name in self.names]
         self._facts = [column.facts() for column in self._columns]
@@ -143,7 +143,7 @@ class Graphs:
         threads: int,
         report: Report | None,
         time_limit: float | None,
-    ) -> dict[str, Any]:
+    ) -> _core.ScoredSets:
         """`bounds` says nothing here: what a greedy graph over more parents gains has none."""
         self._check_all(allowed)
         check_sets_memory(allowed, prune)
@@ -151,7 +151,7 @@ class Graphs:
             return _core.score_graph_sets(
                 self._facts,
                 self._spec,
-                *allowed.for_core,
+                allowed.for_core,
                 prune,
                 threads,
                 report,
@@ -159,7 +159,7 @@ class Graphs:
             )
 
     def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
-        for child, own, most in zip(self.names, args.allowed, args.most, strict=True):
+        for child, own, most in zip(self.names, args.allowed.candidates, args.allowed.most, strict=True):
             if most > 0:
                 self._check_parents(child, [self.names[p] for p in own], 0)
         if self.choice["optimal"]:
@@ -202,7 +202,7 @@ class Graphs:
             found = _core.local_global(
                 self._facts,
                 self._spec,
-                *allowed.for_core,
+                allowed.for_core,
                 threads,
                 report,
                 time_limit or 0.0,

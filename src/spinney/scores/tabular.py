@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property, lru_cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -43,28 +44,33 @@ class Tabular:
     def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
         self.data = data
         self.choice = choice
-        self.names = tuple(sorted(data.names))
-        self._index = {name: i for i, name in enumerate(self.names)}
-        self._columns, self._levels = data.coded
+        self.names = data.order
         assert isinstance(choice.entry, Score)
         self._name = choice.entry.same_as or choice.name
         self._network = prior_network(choice["network"], data, "bde") if self._name == "bde" else None
         self._spec = self._make_spec(prior)
 
-    def _make_spec(self, prior: Prior) -> Any:
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
+    def _levels(self) -> list[int]:
+        return [len(self.data.levels(name)) for name in self.names]
+
+    def _make_spec(self, prior: Prior) -> _core.Spec:
         name, values = self._name, dict(self.choice.values)
         values.pop("network", None)
         parameter = next(iter(values.values()), 1.0)  # k2 is bd with pseudo-count 1
+        own = ("bd" if name == "k2" else name, parameter, prior.by_size, prior.per_parameter)
+        if self._network is None:
+            return _spec(*own)
         tables: list[tuple[list[int], NDArray[np.float64]]] = []
-        if self._network is not None:
-            prior_tables = self._network.tables("score bde")
-            for child in self.names:
-                table = prior_tables[child]
-                tables.append(([self._index[p] for p in table.parents], np.ascontiguousarray(table.expanded().ravel())))
-        core_name = "bd" if name == "k2" else name
-        return _core.Spec(
-            core_name, parameter, list(prior.by_size), prior.per_parameter, self._levels if tables else [], tables
-        )
+        prior_tables = self._network.tables("score bde")
+        for child in self.names:
+            table = prior_tables[child]
+            tables.append(([self._index[p] for p in table.parents], np.ascontiguousarray(table.expanded().ravel())))
+        return _core.Spec(*own, self._levels, tables)
 
     @contextmanager
     def _limits(self) -> Iterator[None]:
@@ -88,15 +94,8 @@ class Tabular:
     ) -> NDArray[np.float64]:
         """In one crossing. Past the time limit: TimeoutError."""
         numbered = [self.family(child, parents) for child, parents in families]
-        named = list(range(len(self.names)))
-        if self._network is None:  # the core need not prepare columns that no family names
-            named = sorted({v for child, parents in numbered for v in (child, *parents)})
-        if len(named) < len(self.names):
-            place = {v: i for i, v in enumerate(named)}
-            numbered = [(place[child], [place[p] for p in parents]) for child, parents in numbered]
-        columns, levels = [self._columns[v] for v in named], [self._levels[v] for v in named]
         with self._limits():
-            return _core.local_scores(columns, levels, self._spec, numbered, threads, report, time_limit or 0.0)
+            return _core.local_scores(self.data.for_core, self._spec, numbered, threads, report, time_limit or 0.0)
 
     def parent_sets(
         self,
@@ -107,14 +106,13 @@ class Tabular:
         threads: int,
         report: Report | None,
         time_limit: float | None,
-    ) -> dict[str, Any]:
+    ) -> _core.ScoredSets:
         check_sets_memory(allowed, prune)
         with self._limits():
             return _core.score_parent_sets(
-                self._columns,
-                self._levels,
+                self.data.for_core,
                 self._spec,
-                *allowed.for_core,
+                allowed.for_core,
                 prune,
                 bounds,
                 threads,
@@ -124,7 +122,7 @@ class Tabular:
 
     def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
         with self._limits():
-            return _core.greedy_counted(self._columns, self._levels, self._spec, args, report)
+            return _core.greedy_counted(self.data.for_core, self._spec, args, report)
 
     def fit(self, child: str, parents: Sequence[str], score: float) -> Table:
         """Posterior means where the score is Bayesian, else relative frequencies; uniform where there are no rows."""
@@ -170,6 +168,11 @@ class Tabular:
             joint = np.moveaxis(joint, order.index(child_number), -1)
             return self.choice["ess"] * joint.reshape(counts.shape)
         return 0.0
+
+
+@lru_cache(maxsize=256)
+def _spec(name: str, parameter: float, by_size: tuple[float, ...], per_parameter: float) -> _core.Spec:
+    return _core.Spec(name, parameter, by_size, per_parameter, [], [])
 
 
 def check_sets_memory(allowed: Allowed, prune: bool) -> None:

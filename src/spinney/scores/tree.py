@@ -63,7 +63,7 @@ class Trees:
             )
         self.data = data
         self.choice = choice
-        self.names = tuple(sorted(data.names))
+        self.names = data.order
         self._index = {name: i for i, name in enumerate(self.names)}
         self._binned = choice.name == "ft"
         self._columns = [self._column(name) for name in self.names]
@@ -149,12 +149,12 @@ class Trees:
         threads: int,
         report: Report | None,
         time_limit: float | None,
-    ) -> dict[str, Any]:
+    ) -> _core.ScoredSets:
         self._check_all(allowed)
         return _core.score_tree_sets(
             self._facts,
             self._spec,
-            *allowed.for_core,
+            allowed.for_core,
             prune,
             bounds,
             threads,
@@ -163,7 +163,7 @@ class Trees:
         )
 
     def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
-        for own, most in zip(args.allowed, args.most, strict=True):
+        for own, most in zip(args.allowed.candidates, args.allowed.most, strict=True):
             for parent in own if most > 0 else ():
                 self._check_levels(self.names[parent])
         return _core.greedy_trees(self._facts, self._spec, args, report)

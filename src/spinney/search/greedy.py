@@ -22,7 +22,7 @@ def run(problem: Problem) -> Found:
     allowed = problem.allowed
     args = _core.GreedyArgs(
         problem.start_lists(),
-        *allowed.for_core,
+        allowed.for_core,
         options.get("length", 0),
         options.get("patience", 0),
         options["restarts"],
