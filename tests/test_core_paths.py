@@ -5,13 +5,18 @@ Out: agreement with plain Python, and the promises about time limits, Ctrl-C and
 
 from __future__ import annotations
 
+import copy
+import gc
 import itertools
 import math
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -223,6 +228,51 @@ def test_an_error_of_somebody_elses_signal_comes_back():
             sp.find(big(), search="tabu", max_parents=None, restarts=10**6)
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+ASKED: dict[str, Callable[[sp.Dataset], object]] = {
+    "few columns": lambda data: sp.local_score(data, "c03", ["c01"], score="mit"),
+    "others": lambda data: sp.local_score(data, "c00", ["c03", "c05"], score="bic"),
+    "sets": lambda data: list(sp.score_parent_sets(data, "bdeu", max_parents=2, n_jobs=2)),
+    "climb": lambda data: sp.find(data, "fnml", search="hc").parents,
+    "columns of many levels": lambda data: sp.local_score(data, "c04", ["c02", "c00"], score="qnml"),
+}
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(ASKED))[::11])
+def test_what_a_table_was_asked_before_changes_nothing(order):
+    """A table keeps the bitmaps of the columns that were asked for."""
+    data = table(700, [3, 2, 4, 2, 30, 5], seed=3)
+    for asked in order:
+        assert ASKED[asked](data) == ASKED[asked](table(700, [3, 2, 4, 2, 30, 5], seed=3)), asked
+
+
+def test_threads_of_python_may_ask_the_same_table():
+    expected = {asked: ask(table(700, [3, 2, 4, 2, 30, 5], seed=3)) for asked, ask in ASKED.items()}
+    for _ in range(10):
+        data = table(700, [3, 2, 4, 2, 30, 5], seed=3)
+        with ThreadPoolExecutor(len(ASKED)) as pool:
+            jobs = {asked: pool.submit(ask, data) for asked, ask in ASKED.items()}
+            assert {asked: job.result() for asked, job in jobs.items()} == expected
+
+
+def test_tables_and_scored_sets_can_be_copied_and_pickled():
+    data = table(100, [3, 2, 4])
+    sets = sp.score_parent_sets(data)
+    for copied in (pickle.loads(pickle.dumps(data)), copy.deepcopy(data), copy.copy(data)):
+        assert copied.fingerprint == data.fingerprint
+        assert sp.score_parent_sets(copied) == sets
+    for again in (pickle.loads(pickle.dumps(sets)), copy.deepcopy(sets), copy.copy(sets)):
+        assert again == sets and list(again) == list(sets)
+
+
+def test_arrays_of_sets_outlive_the_sets():
+    data = table(300, [3, 2, 4, 5])
+    arrays = sp.score_parent_sets(data, prune=False).arrays
+    before = [[part.tolist() for part in own] for own in arrays]
+    gc.collect()
+    sp.score_parent_sets(data, "bic", prune=False)  # writes where freed memory would be
+    assert [[part.tolist() for part in own] for own in arrays] == before
 
 
 FORKED = """

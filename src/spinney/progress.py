@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 Report = Callable[[int, int], None]
 Tell = Callable[[str, int, int], None]
 Progress = bool | Tell
 
 
+def reporting(progress: Progress, what: str) -> AbstractContextManager[Report | None]:
+    return _reporting(progress, what) if callable(progress) or (progress and sys.stderr.isatty()) else nullcontext()
+
+
 @contextmanager
-def reporting(progress: Progress, what: str) -> Iterator[Report | None]:
-    if callable(progress) or (progress and sys.stderr.isatty()):
-        with telling(progress) as tell:
-            yield lambda done, total: tell(what, done, total)
-    else:
-        yield None
+def _reporting(progress: Progress, what: str) -> Iterator[Report]:
+    with telling(progress) as tell:
+        yield lambda done, total: tell(what, done, total)
 
 
 @contextmanager
