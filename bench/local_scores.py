@@ -201,7 +201,7 @@ def two_threads(codes: Codes, repeats: int) -> Table:
         {"score": "", "parents up to": "", "families": ",", "calls in a row": "", "one thread, ms": ".2f",
          "two threads, ms": ".2f", "speed-up": ".2f"},
     )  # fmt: skip
-    for parents, calls, runs in ((2, 1, 20 * repeats), (2, 20, 20 * repeats), (3, 1, 4 * repeats)):
+    for parents, calls, runs in ((2, 1, 60 * repeats), (2, 20, 20 * repeats), (3, 1, 4 * repeats)):
         count = sum(math.comb(len(codes) - 1, size) for size in range(parents + 1)) * len(codes)
         for score in SCORES:
             timed = race({str(threads): spinney(frame, score, threads, parents, calls) for threads in (1, 2)}, runs)

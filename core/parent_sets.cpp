@@ -21,16 +21,22 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity(), worst = -infinite;
 
-enum : std::uint8_t { closed_above = 1, kept = 2 };      // closed_above: no proper superset need be scored
+enum : std::uint8_t { closed_above = 1, kept = 2 };      // no proper superset need be scored; the set is handed out
 
 // Families of one child with one number of parents.
 struct Layer {
     void put(std::uint64_t rank, double own_score, double own_best, std::uint8_t own_flags) {
-        score[rank] = own_score, flags[rank] = own_flags;
-        if (best) best[rank] = own_best;
+        if (best) {
+            score[rank] = own_score, best[rank] = own_best, flags[rank] = own_flags;
+        } else {
+            score[rank] = own_flags & kept ? own_score : unknown;
+        }
     }
+    bool stays(std::uint64_t rank) const { return flags ? flags[rank] & kept : !std::isnan(score[rank]); }
     std::size_t sets = 0;
-    double *score = nullptr, *best = nullptr;            // best: of this set and all its subsets; the last layer has none
+    // best: of this set and all its subsets. The last layer has scores only: nobody looks back at it, and two threads
+    // that write the small flags of neighbouring sets would be in each other's way.
+    double *score = nullptr, *best = nullptr;
     std::uint8_t* flags = nullptr;
 };
 
@@ -39,17 +45,18 @@ struct Layer {
 class Layers {
 public:
     Layers(const Binomials& binomials, int candidates, int most) : layers_(most + 1) {
-        std::size_t doubles = 0, sets = 0;
-        for (int size = 0; size <= most; ++size) {
-            sets += layers_[size].sets = binomials.at(candidates, size);
-            doubles += layers_[size].sets * (size < most ? 2 : 1);
-        }
-        memory_.reset(new std::byte[doubles * sizeof(double) + sets]);
+        std::size_t lower = 0;                           // sets of all layers but the last
+        for (int size = 0; size <= most; ++size) layers_[size].sets = binomials.at(candidates, size);
+        for (int size = 0; size < most; ++size) lower += layers_[size].sets;
+        const std::size_t doubles = 2 * lower + layers_[most].sets;
+        memory_.reset(new std::byte[doubles * sizeof(double) + lower]);
         auto* next = reinterpret_cast<double*>(memory_.get());
         auto* flags = reinterpret_cast<std::uint8_t*>(next + doubles);
-        for (Layer& layer : layers_) {
+        for (int size = 0; size <= most; ++size) {
+            Layer& layer = layers_[size];
             layer.score = std::exchange(next, next + layer.sets);
-            if (&layer != &layers_.back()) layer.best = std::exchange(next, next + layer.sets);
+            if (size == most) break;
+            layer.best = std::exchange(next, next + layer.sets);
             layer.flags = std::exchange(flags, flags + layer.sets);
         }
     }
@@ -302,13 +309,9 @@ private:
         Layer& here = layers_[child][w.parents.size()];
         std::uint64_t own = rank(child, w.parents);
         const double best = std::max(score, subsets);
-        const bool stays = subsets == worst || score > subsets + tie * (std::abs(subsets) + static_cast<double>(data_.rows()));
+        const bool stays = !request_.prune || subsets == worst || score > subsets + tie * (std::abs(subsets) + static_cast<double>(data_.rows()));
         here.put(own, score, best, (stays ? kept : 0) | (above <= best ? closed_above : 0));
         ++w.scored;
-    }
-
-    bool stays(const Layer& layer, std::uint64_t rank) const {
-        return !std::isnan(layer.score[rank]) && (!request_.prune || layer.flags[rank] & kept);
     }
 
     void collect(ScoredSets& result) {
@@ -317,7 +320,7 @@ private:
             std::size_t sets = 0, members = 0;
             for (std::size_t size = 0; size < layers_[child].size(); ++size)
                 for (std::uint64_t r = 0; r < layers_[child][size].sets; ++r)
-                    if (stays(layers_[child][size], r)) ++sets, members += size;
+                    if (layers_[child][size].stays(r)) ++sets, members += size;
             room[child] = {sets, members};
         });
         result.make_room(room);
@@ -337,7 +340,7 @@ private:
             std::vector<int> parents(size);
             std::iota(place.begin(), place.end(), 0);
             for (std::uint64_t r = layer.sets; r-- > 0;) {
-                if (stays(layer, r)) {
+                if (layer.stays(r)) {
                     for (std::size_t i = 0; i < size; ++i) parents[i] = candidates[place[i]];
                     out.add(layer.score[r], parents);
                 }

@@ -20,7 +20,7 @@ struct Control {
 template <class T, class Done>
 void await(std::atomic<T>& value, Done done) {
     for (int look = 0; look < 200000; ++look)
-        if (done(value.load(std::memory_order_acquire))) return;
+        if (done(value.load())) return;
     for (T now; !done(now = value.load());) value.wait(now);
 }
 
@@ -64,11 +64,12 @@ public:
         tasks_ = tasks;
         next_ = 0;
         failure_ = nullptr;
-        busy_ = static_cast<int>(helpers_.size());
+        open_ = true;
         ++round_;
         round_.notify_all();
         take_tasks(0);
-        await(busy_, [](int left) { return left == 0; });
+        open_ = false;                                   // whoever has not come by now is not waited for
+        await(inside_, [](int threads) { return threads == 0; });
         if (failure_) std::rethrow_exception(failure_);
     }
 
@@ -78,8 +79,9 @@ private:
             await(round_, [seen](std::uint64_t now) { return now != seen; });
             seen = round_;
             if (leaving_) return;
-            take_tasks(thread);
-            if (--busy_ == 0) busy_.notify_one();
+            ++inside_;                                   // first in, then a look whether it is open: the caller does the reverse
+            if (open_) take_tasks(thread);
+            if (--inside_ == 0) inside_.notify_one();
         }
     }
     void take_tasks(int thread) {
@@ -96,9 +98,9 @@ private:
     const std::function<void(int, std::size_t)>* work_ = nullptr;
     std::size_t tasks_ = 0;
     std::atomic<std::size_t> next_{0};
-    std::atomic<int> busy_{0};
+    std::atomic<int> inside_{0};
     std::atomic<std::uint64_t> round_{0};
-    std::atomic<bool> leaving_{false};
+    std::atomic<bool> open_{false}, leaving_{false};
     std::exception_ptr failure_;
     std::mutex lock_;
     std::vector<Helper*> helpers_;

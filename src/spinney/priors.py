@@ -32,7 +32,10 @@ def prior_for(choice: Choice, variables: int) -> Prior:
         if choice["k"] == 0:
             raise ChoiceError("prior kappa: k must be above 0 and at most 1; 1 is the uniform prior")
         return Prior(per_parameter=math.log(choice["k"]))
-    return Prior()
+    return _UNIFORM
+
+
+_UNIFORM = Prior()
 
 
 def _binomial(expected: float, others: int) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cached_property, lru_cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -72,15 +72,8 @@ class Tabular:
             tables.append(([self._index[p] for p in table.parents], np.ascontiguousarray(table.expanded().ravel())))
         return _core.Spec(*own, self._levels, tables)
 
-    @contextmanager
-    def _limits(self) -> Iterator[None]:
-        """The core's word that a joint table of the prior network outgrows it, as a sentence for the user."""
-        try:
-            yield
-        except ValueError as error:
-            if self._network is None:
-                raise
-            raise LimitError(f"score bde: {error}; lower max_parents, or use bdeu") from None
+    def _limits(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._network is None else _joint_too_large()
 
     def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
         return self._index[child], sorted(self._index[p] for p in parents)
@@ -168,6 +161,15 @@ class Tabular:
             joint = np.moveaxis(joint, order.index(child_number), -1)
             return self.choice["ess"] * joint.reshape(counts.shape)
         return 0.0
+
+
+@contextmanager
+def _joint_too_large() -> Iterator[None]:
+    """The core's word that a joint table of the prior network outgrows it, as a sentence for the user."""
+    try:
+        yield
+    except ValueError as error:
+        raise LimitError(f"score bde: {error}; lower max_parents, or use bdeu") from None
 
 
 @lru_cache(maxsize=256)
