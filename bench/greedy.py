@@ -39,15 +39,19 @@ SCORES = {"bic": "bic", "bdeu(ess=1)": "bde"}  # ours -> bnlearn's name; its fil
 
 
 def spinney(frame: pd.DataFrame, score: str, search: str) -> Prepare:
-    """The time includes fitting the network's tables, which the peers leave out."""
+    """A new table for every run: one that was asked before has its bitmaps already."""
     sp = peer("spinney")
-    data = sp.Dataset.from_frame(frame)
 
-    def run() -> Parents:
-        found = sp.find(data, score=score, search=search, max_parents=None, n_jobs=1)
-        return {child: list(parents) for child, parents in found.parents.items()}
+    def prepare() -> Callable[[], Parents]:
+        data = sp.Dataset.from_frame(frame)
 
-    return lambda: run
+        def run() -> Parents:
+            found = sp.find(data, score=score, search=search, max_parents=None, n_jobs=1)
+            return {child: list(parents) for child, parents in found.parents.items()}
+
+        return run
+
+    return prepare
 
 
 def pybnesian(frame: pd.DataFrame, score: str, search: str) -> Prepare | None:
