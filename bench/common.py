@@ -79,6 +79,8 @@ def race(contenders: Mapping[str, Prepare], repeats: int = 5, budget: float = 3.
     cpu: dict[str, list[float]] = {name: [] for name in contenders}
     wall: dict[str, list[float]] = {name: [] for name in contenders}
     answers: dict[str, Any] = {}
+    gc.collect()
+    gc.freeze()  # what is imported is no garbage: a walk over it, before every run, empties the caches for everybody
     for _ in range(repeats):
         for name, prepare in contenders.items():
             if sum(cpu[name]) >= budget:

@@ -225,10 +225,8 @@ def two_threads(codes: Codes, repeats: int) -> Table:
                 [score, parents, count, "new" if new else "asked before", calls, one * 1e3, two * 1e3, one / two]
             )
     table.notes = [
-        "Milliseconds of one call; the first one on a new table makes its bitmaps too. Before a single call, or the "
-        "first of some in a row, Python has collected its garbage: caches hold other things and the second thread "
-        "sleeps. The smaller job is over in milliseconds, so that weighs in it; calls in a row show what the threads "
-        "do once they are awake."
+        "Milliseconds of one call; the first one on a new table makes its bitmaps too. A single call finds the second "
+        "thread asleep; of calls in a row only the first does."
     ]
     return table
 
