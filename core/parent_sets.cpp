@@ -34,8 +34,8 @@ struct Layer {
     }
     bool stays(std::uint64_t rank) const { return flags ? flags[rank] & kept : !std::isnan(score[rank]); }
     std::size_t sets = 0;
-    // best: of this set and all its subsets. The last layer has scores only: nobody looks back at it, and two threads
-    // that write the small flags of neighbouring sets would be in each other's way.
+    // best: of this set and all its subsets. The last layer has the scores of what stays and no more: no larger set asks
+    // for it, and two threads that write the small flags of neighbouring sets would be in each other's way.
     double *score = nullptr, *best = nullptr;
     std::uint8_t* flags = nullptr;
 };

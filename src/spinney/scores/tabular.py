@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _DENSE = 1_000_000  # numbers; larger tables keep only the configurations that occur
 _LITTLE = 2**28  # bytes that need no asking
-_BYTES_PER_FAMILY = 17  # score, best of the subsets, flags
-_BYTES_PER_SET = 64  # a set that stays: sorted, then handed out
+_BYTES_PER_FAMILY = 17  # score, best of the subsets, flags; of the largest sets the score only
+_BYTES_PER_SET = 64  # of a set that stays: score, size, parents, and a turn at being sorted
 
 
 class Tabular:
