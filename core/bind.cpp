@@ -1,6 +1,7 @@
 // The door between Python and the core: the files bind*.cpp are the only ones that know nanobind. They check arrays,
 // release the GIL, keep an ear open for Ctrl-C while the work runs, and hand records out. The core owns nothing between
 // calls: what is to last, such as a table with its bitmaps, belongs to an object of Python's.
+#include <algorithm>
 #include <numeric>
 
 #include "bind.hpp"
@@ -12,7 +13,7 @@ using namespace spinney;
 
 namespace {
 
-std::vector<Column> read_columns(const std::vector<ColumnIn>& arrays, const std::vector<int>& levels) {
+Data read_columns(const std::vector<ColumnIn>& arrays, const std::vector<int>& levels) {
     must(!arrays.empty() && arrays.size() == levels.size(), "one number of levels per column");
     std::vector<Column> columns;
     const std::size_t rows = arrays[0].shape(0);
@@ -29,7 +30,7 @@ std::vector<Column> read_columns(const std::vector<ColumnIn>& arrays, const std:
         must(levels[i] >= 1, "at least one level");
         columns.push_back(column);
     }
-    return columns;
+    return Data(std::move(columns), rows);
 }
 
 // A table that stays in Python's hands from call to call: its columns, and what was made of them for counting.
@@ -38,7 +39,7 @@ struct Table {
     Data data;
 
     Table(const std::vector<ColumnIn>& given, const std::vector<int>& levels)
-        : arrays(given), data(read_columns(given, levels), given[0].shape(0)) {}
+        : arrays(given), data(read_columns(given, levels)) {}
     // REQUIRES: the GIL is held, so that one call at a time adds to it; what it has added never changes.
     const Data& ready(std::span<const int> variables, Team& team) {
         data.prepare(variables, team);
@@ -86,9 +87,9 @@ NB_MODULE(_core, m) {
         },
         "spec"_a, "variables"_a);
 
-    nb::class_<Scored>(m, "ScoredSets")
+    nb::class_<SetsHandle>(m, "ScoredSets")
         .def("of",
-             [](nb::pointer_and_handle<Scored> self, std::size_t child) {
+             [](nb::pointer_and_handle<SetsHandle> self, std::size_t child) {
                  const ScoredSets& all = self.p->sets;
                  must(child < all.sets_end.size(), "a child that there is");
                  const std::size_t set = child ? all.sets_end[child - 1] : 0, parent = child ? all.parents_end[child - 1] : 0;
@@ -97,10 +98,10 @@ NB_MODULE(_core, m) {
                                    Ints(all.parents.get() + parent, {parents}, self.h));
              },
              "child"_a)
-        .def_prop_ro("families", [](const Scored& self) { return self.sets.families; })
-        .def_prop_ro("scored", [](const Scored& self) { return self.sets.scored; })
-        .def_prop_ro("interrupted", [](const Scored& self) { return self.ending.interrupted; })
-        .def_prop_ro("late", [](const Scored& self) { return self.ending.late; });
+        .def_prop_ro("families", [](const SetsHandle& self) { return self.sets.families; })
+        .def_prop_ro("scored", [](const SetsHandle& self) { return self.sets.scored; })
+        .def_prop_ro("interrupted", [](const SetsHandle& self) { return self.ending.interrupted; })
+        .def_prop_ro("late", [](const SetsHandle& self) { return self.ending.late; });
 
     nb::class_<Table>(m, "Table").def(nb::init<const std::vector<ColumnIn>&, const std::vector<int>&>(), "columns"_a, "levels"_a);
 
@@ -109,6 +110,10 @@ NB_MODULE(_core, m) {
              [](Allowed* self, Lists candidates, Lists required, std::vector<int> most) {
                  check_lists(candidates, static_cast<int>(most.size()));
                  check_lists(required, static_cast<int>(most.size()));
+                 for (std::size_t v = 0; v < most.size(); ++v) {
+                     must(most[v] >= 0 && most[v] <= static_cast<int>(candidates[v].size()), "a limit within the candidates");
+                     must(std::ranges::includes(candidates[v], required[v]), "required parents among the candidates");
+                 }
                  new (self) Allowed(std::move(candidates), std::move(required), std::move(most));
              },
              "candidates"_a, "required"_a, "most"_a)
@@ -116,9 +121,10 @@ NB_MODULE(_core, m) {
         .def_ro("most", &Allowed::most);
 
     nb::class_<GreedyArgs>(m, "GreedyArgs")
-        .def(nb::init<Lists, Allowed, int, int, int, int, std::uint64_t, double, int>(), "start"_a, "allowed"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a,
-             "time_limit"_a, "threads"_a)
-        .def_ro("allowed", &GreedyArgs::allowed);
+        .def(nb::init<Lists, const Allowed*, int, int, int, int, std::uint64_t, double, int>(), "start"_a,
+             "allowed"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a, "time_limit"_a, "threads"_a,
+             nb::keep_alive<1, 3>())
+        .def_prop_ro("allowed", [](const GreedyArgs& self) { return self.allowed; }, nb::rv_policy::reference);
 
     m.def(
         "local_scores",
@@ -154,7 +160,7 @@ NB_MODULE(_core, m) {
                                    time_limit == 0 && progress.is_none() && !spec.spec.slow() &&
                                        allowed.families() * (data.rows() + 2000.0) < 2e8);
             team.dismiss();
-            return Scored{std::move(found), ending};
+            return SetsHandle{std::move(found), ending};
         },
         "table"_a, "spec"_a, "allowed"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
 

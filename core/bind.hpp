@@ -49,13 +49,6 @@ Array copied(std::vector<T> values) {
     return to_numpy<Array>(std::move(values));
 }
 
-template <class Array, class T>
-Array to_numpy(std::unique_ptr<T[]>&& values, std::size_t size) {
-    T* kept = values.release();
-    nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return Array(kept, {size}, owner);
-}
-
 // The only copy of the sentence for a broken promise between our Python and our core.
 inline void must(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(std::string("spinney's core was called wrongly: ") + what);
@@ -158,7 +151,7 @@ inline VarSet to_set(const std::vector<int>& list, int variables) {
 
 struct GreedyArgs {
     Lists start;
-    Allowed allowed;
+    const Allowed* allowed;                              // kept alive by Python
     int tabu, patience, restarts, shake;
     std::uint64_t seed;
     double time_limit;
@@ -167,21 +160,21 @@ struct GreedyArgs {
     GreedyRequest request() const {
         const int n = static_cast<int>(start.size());
         check_lists(start, n);
-        must(allowed.variables() == n, "a limit per child");
+        must(allowed->variables() == n, "a limit per child");
         GreedyRequest r;
         r.start = start;
         for (int v = 0; v < n; ++v) {
-            r.allowed.push_back(to_set(allowed.candidates[v], n));
-            r.required.push_back(to_set(allowed.required[v], n));
+            r.allowed.push_back(to_set(allowed->candidates[v], n));
+            r.required.push_back(to_set(allowed->required[v], n));
         }
-        r.most = allowed.most;
+        r.most = allowed->most;
         r.tabu = tabu, r.patience = patience, r.restarts = restarts, r.shake = shake;
         r.seed = seed, r.time_limit = time_limit;
         return r;
     }
 };
 
-struct Scored {                                         // arrays are made when they are asked for
+struct SetsHandle {                                         // arrays are made when they are asked for
     ScoredSets sets;
     Ending ending;
 };

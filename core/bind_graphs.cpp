@@ -163,7 +163,7 @@ void bind_graphs(nb::module_& m) {
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
                                    [&] { return score_family_sets(graph_scores(data, spec.spec, &control), request, team, control); });
-            return Scored{std::move(found), ending};
+            return SetsHandle{std::move(found), ending};
         },
         "columns"_a, "spec"_a, "allowed"_a, "prune"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
 

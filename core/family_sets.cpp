@@ -43,7 +43,8 @@ std::vector<Looked> sets_of_size(const std::vector<int>& candidates, int size) {
 class ChildSets {
 public:
     ChildSets(const FamilyScores& scores, const SetsRequest& request, int child, Team& team, Control& control)
-        : scores_(scores), request_(request), allowed_(request.allowed), required_(allowed_.required[child]), candidates_(allowed_.candidates[child]),
+        : scores_(scores), request_(request), allowed_(request.allowed), required_(allowed_.required[child]),
+          candidates_(allowed_.candidates[child]),
           child_(child), team_(team), control_(control), binomials_(static_cast<int>(candidates_.size()), allowed_.most[child] + 1),
           workers_(team.size()) {}
 

@@ -96,15 +96,20 @@ double rising_log(double a, std::uint32_t n) {
     return sum;
 }
 
+namespace {
+
+const auto n_log_n = [] {                                // fits the nearest cache
+    std::array<double, 4096> made{};
+    for (std::size_t n = 1; n < made.size(); ++n) made[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
+    return made;
+}();
+
+}  // namespace
+
 double sum_n_log_n(std::span<const std::uint32_t> counts) {
-    static const auto table = [] {                       // fits the nearest cache
-        std::array<double, 4096> made{};
-        for (std::size_t n = 1; n < made.size(); ++n) made[n] = static_cast<double>(n) * std::log(static_cast<double>(n));
-        return made;
-    }();
-    if (largest(counts) < table.size()) return table_sum(table.data(), counts);
+    if (largest(counts) < n_log_n.size()) return table_sum(n_log_n.data(), counts);
     double total = 0;
-    for (std::uint32_t n : counts) total += n < table.size() ? table[n] : n * std::log(static_cast<double>(n));
+    for (std::uint32_t n : counts) total += n < n_log_n.size() ? n_log_n[n] : n * std::log(static_cast<double>(n));
     return total;
 }
 

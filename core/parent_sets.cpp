@@ -35,7 +35,8 @@ struct Layer {
     bool stays(std::uint64_t rank) const { return flags ? flags[rank] & kept : !std::isnan(score[rank]); }
     std::size_t sets = 0;
     // best: of this set and all its subsets. The last layer has the scores of what stays and no more: no larger set asks
-    // for it, and two threads that write the small flags of neighbouring sets would be in each other's way.
+    // for it (the entropy rule may, where limits differ, and does without what is not there), and two threads that
+    // write the small flags of neighbouring sets would be in each other's way.
     double *score = nullptr, *best = nullptr;
     std::uint8_t* flags = nullptr;
 };
@@ -73,7 +74,8 @@ private:
 class Enumeration {
 public:
     Enumeration(const Data& data, const ScoreSpec& spec, const SetsRequest& request, Team& team, Control& control)
-        : data_(data), spec_(spec), request_(request), allowed_(request.allowed), team_(team), control_(control), workers_(team.size()), n_(data.variables()),
+        : data_(data), spec_(spec), request_(request), allowed_(request.allowed), team_(team), control_(control),
+          workers_(team.size()), n_(data.variables()),
           deepest_(*std::max_element(allowed_.most.begin(), allowed_.most.end())),
           binomials_(n_, deepest_ + 1), child_of_(allowed_.child_of), falling_(n_) {
         layers_.reserve(n_);
@@ -309,7 +311,8 @@ private:
         Layer& here = layers_[child][w.parents.size()];
         std::uint64_t own = rank(child, w.parents);
         const double best = std::max(score, subsets);
-        const bool stays = !request_.prune || subsets == worst || score > subsets + tie * (std::abs(subsets) + static_cast<double>(data_.rows()));
+        const double slack = tie * (std::abs(subsets) + static_cast<double>(data_.rows()));
+        const bool stays = !request_.prune || subsets == worst || score > subsets + slack;
         here.put(own, score, best, (stays ? kept : 0) | (above <= best ? closed_above : 0));
         ++w.scored;
     }

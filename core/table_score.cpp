@@ -28,7 +28,8 @@ double ScoreSpec::penalty(double rows) const {
 }
 
 FamilyScorer::FamilyScorer(const Data& data, const ScoreSpec& spec, Tables& tables)
-    : data_(data), spec_(spec), tables_(tables), cells_(data), marginal_(spec.score == TableScore::mit ? data.variables() : 0, 1.0) {}
+    : data_(data), spec_(spec), tables_(tables), cells_(data),
+      marginal_(spec.score == TableScore::mit ? data.variables() : 0, 1.0) {}
 
 double FamilyScorer::marginal(int v) {
     if (marginal_[v] > 0) {

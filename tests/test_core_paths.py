@@ -22,6 +22,8 @@ import numpy as np
 import pytest
 
 import spinney as sp
+from spinney import _core
+from spinney.catalog import choose_score
 
 
 def table(rows: int, levels: list[int], seed: int = 0) -> sp.Dataset:
@@ -261,9 +263,43 @@ def test_tables_and_scored_sets_can_be_copied_and_pickled():
     sets = sp.score_parent_sets(data)
     for copied in (pickle.loads(pickle.dumps(data)), copy.deepcopy(data), copy.copy(data)):
         assert copied.fingerprint == data.fingerprint
+        assert not any(copied.codes(name).flags.writeable for name in copied.names)  # the core looks them over once
         assert sp.score_parent_sets(copied) == sets
     for again in (pickle.loads(pickle.dumps(sets)), copy.deepcopy(sets), copy.copy(sets)):
         assert again == sets and list(again) == list(sets)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "required", "most", "word"),
+    [
+        ([[1], [0]], [[], []], [-1, 1], "limit"),
+        ([[1], [0]], [[], []], [2, 1], "limit"),
+        ([[], [0]], [[1], []], [0, 1], "required"),
+        ([[0], [0]], [[], []], [1, 1], "in range"),
+        ([[1]], [[], []], [1, 1], "one list"),
+    ],
+)
+def test_the_core_checks_what_it_is_allowed(candidates, required, most, word):
+    with pytest.raises(ValueError, match=word):
+        _core.Allowed(candidates, required, most)
+
+
+def test_the_core_checks_tables():
+    with pytest.raises(ValueError, match="per column"):
+        _core.Table([], [])
+    with pytest.raises(ValueError, match="equal length"):
+        _core.Table([np.zeros(3, np.uint8), np.zeros(2, np.uint8)], [2, 2])
+    bad = _core.Table([np.zeros(3, np.uint8), np.full(3, 2, np.uint8)], [2, 2])
+    spec = _core.Spec("bic", 1.0, [], 0.0, [], [])
+    assert _core.local_scores(bad, spec, [(0, [])])[0] == 0 - math.log(3) / 2
+    for _ in range(2):
+        with pytest.raises(ValueError, match="not below"):
+            _core.local_scores(bad, spec, [(0, [1])])
+
+
+def test_a_choice_that_is_written_to_is_nobody_elses():
+    choose_score("bdeu(ess=2)").values["ess"] = 50.0
+    assert choose_score("bdeu(ess=2)")["ess"] == 2
 
 
 def test_arrays_of_sets_outlive_the_sets():

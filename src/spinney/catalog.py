@@ -497,7 +497,8 @@ def _choose(given: str | Choice, what: str) -> Choice:
         return given
     if not isinstance(given, str):
         raise ChoiceError(f"a {what} is named by text such as {next(iter(table))!r}, not by {given!r}")
-    return _read(given, what)
+    known = _read(given, what)
+    return Choice(known.entry, dict(known.values))  # a copy: others read the same text
 
 
 @lru_cache(maxsize=256)

@@ -23,11 +23,12 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 from spinney.catalog import Choice, Score, choose_score
 from spinney.constraints import Constraints
 from spinney.dataset import Dataset, Kinds
-from spinney.discretise import Discretiser, is_place
+from spinney.discretise import Discretiser
 from spinney.errors import ChoiceError
 from spinney.evaluate import check_classes, numbered
 from spinney.kinds import KINDS, Categorical, Kind, interval_codes, intervals, level_text
 from spinney.learn import find, fit, fit_found
+from spinney.machine import whole
 from spinney.network import Network
 from spinney.search import Found
 from spinney.table import read_frame
@@ -165,7 +166,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         cutter = Discretiser(method) if isinstance(method, str) else clone(method)
         if cutter.columns is not None:  # positions are those of X, not those of its continuous columns
             places = dict(enumerate(data.names))
-            cutter.columns = [places.get(given, given) if is_place(given) else given for given in cutter.named()]
+            cutter.columns = [places.get(given, given) if whole(given) else given for given in cutter.named()]
         cutter.fit(data.select(continuous).to_arrow(), codes)
         return {name: tuple(map(float, cuts)) for name, cuts in cutter.thresholds_.items()}
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import comb
-from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import yaml
 from spinney import _core
 from spinney.errors import ChoiceError, FileFormatError
 from spinney.graph import DAG
+from spinney.machine import whole
 
 Edge = tuple[str, str]
 
@@ -193,6 +193,11 @@ class Allowed:
         alike = Counter((len(self.candidates[c]), self.most[c]) for c in self.names)
         return sum(times * comb(n, k) for (n, most), times in alike.items() for k in range(most + 1))
 
+    @property
+    def largest(self) -> int:
+        """How many of them are as large as may be."""
+        return sum(comb(len(self.candidates[c]), self.most[c]) for c in self.names)
+
     def permits(self, child: str, parents: Iterable[str]) -> bool:
         given = set(parents)
         return (
@@ -229,7 +234,7 @@ def _everybody(names: tuple[str, ...], max_parents: int | None) -> Allowed:
 
 def _check_limits(*limits: Any) -> None:
     for value in limits:
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, Integral)) or value < 0):
+        if value is not None and (not whole(value) or value < 0):
             raise ChoiceError(f"max_parents must be a whole number of at least 0, not {value!r}")
 
 

@@ -43,15 +43,20 @@ class Dataset:
     ) -> None:
         """From columns already settled; read(), from_frame(), from_codes() and from_columns() are the doors."""
         self.names: tuple[str, ...] = tuple(columns)
+        self.order = tuple(sorted(self.names))  # the core numbers columns by it
         self.kinds: dict[str, Kind] = {name: column.kind for name, column in columns.items()}
         self.reasons: dict[str, str] = {name: column.reason for name, column in columns.items()}
         self.notes: tuple[str, ...] = (*notes, *(note for column in columns.values() for note in column.notes))
         self.n_rows = n_rows
         self.standardise = standardise
         self._data: dict[str, Array] = {name: np.ascontiguousarray(column.data) for name, column in columns.items()}
+        self._protect()
+        self._fingerprint: str | None = None
+
+    def _protect(self) -> None:
+        """The core looks a column over once and relies on it from then on."""
         for array in self._data.values():
             array.flags.writeable = False
-        self._fingerprint: str | None = None
 
     @classmethod
     def read(
@@ -210,11 +215,6 @@ class Dataset:
         return {kind.word for kind in self.kinds.values()}
 
     @cached_property
-    def order(self) -> tuple[str, ...]:
-        """The names, sorted: the core numbers columns by it."""
-        return tuple(sorted(self.names))
-
-    @cached_property
     def for_core(self) -> _core.Table:
         """All columns in the core's hands, in sorted order of names. REQUIRES: all are discrete.
 
@@ -223,7 +223,13 @@ class Dataset:
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies and pickle, which make the core's table anew."""
-        return {name: value for name, value in self.__dict__.items() if name != "for_core"}
+        state = self.__dict__.copy()
+        state.pop("for_core", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._protect()
 
     @property
     def fingerprint(self) -> str:

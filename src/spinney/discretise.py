@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from numbers import Integral
 from typing import Any
 
 import narwhals as nw
@@ -19,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from spinney.errors import ChoiceError
+from spinney.machine import whole
 from spinney.scores.columns import quantile_cuts
 
 Floats = NDArray[np.float64]
@@ -82,7 +82,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         }
         if not isinstance(self.method, str) or self.method not in ways:
             raise ChoiceError(f"there is no way {self.method!r} to cut a column; choose one of {', '.join(ways)}")
-        if isinstance(self.bins, bool) or not isinstance(self.bins, Integral) or self.bins < 1:
+        if not whole(self.bins) or self.bins < 1:
             raise ChoiceError(f"bins must be a whole number of at least 1, not {self.bins!r}")
         return ways[self.method]
 
@@ -125,7 +125,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         for column in self.named():
             if isinstance(column, str) and column in names:
                 places.append(names.index(column))
-            elif is_place(column) and 0 <= column < self.n_features_in_:
+            elif whole(column) and 0 <= column < self.n_features_in_:
                 places.append(int(column))
             else:
                 known = ", ".join(map(repr, names[:8])) if names else f"0 to {self.n_features_in_ - 1}"
@@ -152,11 +152,6 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.required = self.method == "mdl"
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def is_place(column: Any) -> bool:
-    """Whether `columns` may name a column so, by its position."""
-    return isinstance(column, Integral) and not isinstance(column, bool)
 
 
 def width_thresholds(values: Floats, bins: int) -> Floats:

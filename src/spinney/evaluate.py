@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -23,7 +23,7 @@ from spinney.catalog import Choice
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError
 from spinney.kinds import Continuous
-from spinney.machine import check_limits
+from spinney.machine import check_limits, whole
 from spinney.parent_sets import need_dataset
 from spinney.table import read_frame
 
@@ -171,7 +171,7 @@ def _tests(classes: npt.NDArray[Any], folds: int, holdout: float | npt.ArrayLike
     order = np.random.default_rng(seed % 2**64).permutation(n)
     order = order[np.argsort(numbered(classes)[1][order], kind="stable")]
     if holdout is None:
-        if isinstance(folds, bool) or not isinstance(folds, Integral) or not 2 <= folds <= n:
+        if not whole(folds) or not 2 <= folds <= n:
             raise ChoiceError(f"folds must be a whole number from 2 to the number of rows, {n:,}, not {folds!r}")
         for fold in range(folds):
             yield np.sort(order[fold::folds])

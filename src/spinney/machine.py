@@ -8,13 +8,19 @@ from __future__ import annotations
 import os
 from numbers import Integral, Real
 from pathlib import Path
+from typing import Any
 
 from spinney.errors import ChoiceError
 
 
+def whole(value: Any) -> bool:
+    """Is it a whole number, of Python's or numpy's kind? int is asked first: an abstract class takes its time."""
+    return isinstance(value, (int, Integral)) and not isinstance(value, bool)
+
+
 def threads_for(n_jobs: int) -> int:
     """n_jobs as in scikit-learn: -1 is all cores, -2 all but one, and so on."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, Integral)) or n_jobs == 0:
+    if not whole(n_jobs) or n_jobs == 0:
         raise ChoiceError(f"n_jobs must be a whole number other than 0 (-1 means all cores), not {n_jobs!r}")
     if n_jobs > 0:
         return min(int(n_jobs), 256)
@@ -27,7 +33,7 @@ def check_limits(time_limit: float | None, seed: int = 0) -> None:
         isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not time_limit > 0
     ):
         raise ChoiceError(f"time_limit must be a number of seconds above 0, or None, not {time_limit!r}")
-    if isinstance(seed, bool) or not isinstance(seed, (int, Integral)):
+    if not whole(seed):
         raise ChoiceError(f"seed must be a whole number, not {seed!r}")
 
 

@@ -41,15 +41,12 @@ class ParentSets:
         pruned_for: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.names = tuple(names)
+        self.order = tuple(sorted(self.names))
         self._given = arrays
         self.families = families  # how many there were before pruning, where known
         self.scored = scored  # how many of them the bounds left to be scored
         # The required parents per child under which dominated sets were dropped; None: none dropped, as far as known.
         self.pruned_for = pruned_for
-
-    @cached_property
-    def order(self) -> tuple[str, ...]:
-        return tuple(sorted(self.names))
 
     @cached_property
     def arrays(self) -> list[Arrays]:
@@ -237,5 +234,5 @@ def score_parent_sets(
         found,
         families=found.families,
         scored=found.scored,
-        pruned_for=allowed.required if prune else None,
+        pruned_for=dict(allowed.required) if prune else None,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _DENSE = 1_000_000  # numbers; larger tables keep only the configurations that occur
 _LITTLE = 2**28  # bytes that need no asking
-_BYTES_PER_FAMILY = 17  # score, best of the subsets, flags; of the largest sets the score only
 _BYTES_PER_SET = 64  # of a set that stays: score, size, parents, and a turn at being sorted
 
 
@@ -45,16 +44,13 @@ class Tabular:
         self.data = data
         self.choice = choice
         self.names = data.order
+        self._index = {name: i for i, name in enumerate(self.names)}
         assert isinstance(choice.entry, Score)
         self._name = choice.entry.same_as or choice.name
         self._network = prior_network(choice["network"], data, "bde") if self._name == "bde" else None
         self._spec = self._make_spec(prior)
 
-    @cached_property
-    def _index(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.names)}
-
-    @cached_property
+    @property
     def _levels(self) -> list[int]:
         return [len(self.data.levels(name)) for name in self.names]
 
@@ -179,7 +175,8 @@ def _spec(name: str, parameter: float, by_size: tuple[float, ...], per_parameter
 
 def check_sets_memory(allowed: Allowed, prune: bool) -> None:
     families = allowed.families
-    need = families * (_BYTES_PER_FAMILY if prune else _BYTES_PER_FAMILY + _BYTES_PER_SET)
+    need = 17 * families - 9 * allowed.largest  # score, best of the subsets, flags; of the largest sets the score only
+    need += 0 if prune else _BYTES_PER_SET * families
     if need < _LITTLE:
         return
     there = available_memory()
