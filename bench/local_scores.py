@@ -211,7 +211,7 @@ def two_threads(codes: Codes, repeats: int) -> Table:
          "two threads, ms": ".2f", "speed-up": ".2f"},
     )  # fmt: skip
     jobs = (
-        (2, 1, True, 20 * repeats),
+        (2, 1, True, 60 * repeats),
         (2, 1, False, 60 * repeats),
         (2, 20, False, 20 * repeats),
         (3, 1, True, 4 * repeats),

@@ -1,7 +1,6 @@
 #include "data.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
 #include <type_traits>
 
@@ -16,8 +15,9 @@ Data::Data(std::vector<Column> columns, std::size_t rows)
         if (packed) bitmaps += column.levels;
     }
     Word* bits = bitmaps_.need(std::max<std::size_t>(8, bitmaps * words_));
-    std::memset(bits, 0, words_ * sizeof(Word));
-    for (std::size_t row = 0; row < rows_; ++row) bits[row >> 6] |= Word{1} << (row & 63);
+    std::fill_n(bits, words_, Word{0});
+    std::fill_n(bits, rows_ / 64, ~Word{0});
+    if (rows_ % 64) bits[rows_ / 64] = (Word{1} << rows_ % 64) - 1;
 }
 
 void Data::prepare(std::span<const int> variables, Team& team) {
