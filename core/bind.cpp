@@ -72,6 +72,7 @@ struct Spec {                                            // a ScoreSpec that own
 
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of spinney; the public API is in Python.";
+    nb::set_leak_warnings(false);                        // a table may live to the end: in a cache, or frozen by gc.freeze()
     m.attr("most_dp_variables") = most_dp_variables;
     m.def("dp_bytes", &dp_bytes, "variables"_a, "threads"_a);
 

@@ -302,6 +302,22 @@ def test_a_choice_that_is_written_to_is_nobody_elses():
     assert choose_score("bdeu(ess=2)")["ess"] == 2
 
 
+FROZEN = """
+import gc
+import spinney as sp
+
+data = sp.Dataset.from_frame({"a": list("xyxyxxyx"), "b": list("uuvvuvvu")})
+ring = [data, sp.score_parent_sets(data)]
+ring.append(ring)
+gc.freeze()  # as servers do before they fork
+"""
+
+
+def test_a_table_may_live_to_the_very_end():
+    ended = subprocess.run([sys.executable, "-c", FROZEN], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
 def test_arrays_of_sets_outlive_the_sets():
     data = table(300, [3, 2, 4, 5])
     arrays = sp.score_parent_sets(data, prune=False).arrays
