@@ -174,7 +174,7 @@ struct GreedyArgs {
     }
 };
 
-struct SetsHandle {                                         // arrays are made when they are asked for
+struct SetsHandle {                                      // arrays are made when they are asked for
     ScoredSets sets;
     Ending ending;
 };
