@@ -67,20 +67,24 @@ class Dataset:
         missing: Missing = "refuse",
         standardise: bool = True,
         delimiter: str | None = None,
+        encoding: str | None = None,
+        sheet: str | None = None,
         ignore_absent: bool = False,
         only_named: bool = False,
         unseen: Unseen = "refuse",
     ) -> Dataset:
-        """The table in a file: .csv .tsv .txt .parquet .feather .arrow, also with .gz; '-' is standard input.
+        """The table in a file: .csv .tsv .txt .parquet .feather .arrow, or .gz of it, .xlsx .xls; '-': standard input.
 
         kinds: column -> kind (or its word), for some or all columns, or the path of a kinds file.
         missing: 'refuse', 'drop' (the rows) or 'level' (discrete columns get the level 'missing').
+        delimiter, encoding: of a text file; found from the file unless given.
+        sheet: of an Excel file; the first unless given.
         ignore_absent: kinds may name columns that the table does not have.
         only_named: take only the columns that kinds names.
         unseen: levels that kinds does not name are refused, or, with 'allow', added after those that it names."""
         declared = _declared(kinds)
         _check_choices(missing, unseen)
-        table = read_table(path, delimiter)
+        table = read_table(path, delimiter, encoding, sheet)
         return cls._from_raw(table, declared, missing, standardise, ignore_absent, only_named, unseen)
 
     @classmethod

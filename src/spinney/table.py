@@ -74,7 +74,12 @@ def suffixes(path: str) -> tuple[str, bool]:
     return Path(lower[:-3] if zipped else lower).suffix, zipped
 
 
-def read_table(path: str | os.PathLike[str], delimiter: str | None = None) -> RawTable:
+def read_table(
+    path: str | os.PathLike[str],
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> RawTable:
     """The table in a file; '-' is standard input."""
     label = os.fspath(path)
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):

@@ -77,11 +77,13 @@ def train(
     kinds: opt.KindsFile = None,
     missing: opt.MissingWord = "refuse",
     delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
     json: opt.Json = False,
 ) -> None:
     """Train a classifier on a table, and write it as a network that also `spinney predict` takes."""
     opt.check_output(output, [".json"])
-    table = opt.read_data(data, kinds, missing, delimiter)
+    table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
     made = _classifier(model, score, parameters, forest, discretise, search, max_parents, n_jobs)
     network = made.fit_dataset(table, target).network_
     if output:
@@ -130,10 +132,12 @@ def cross_validate(
     kinds: opt.KindsFile = None,
     missing: opt.MissingWord = "refuse",
     delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
     json: opt.Json = False,
 ) -> None:
     """Say how well a classifier predicts rows it has not seen: the accuracy, with a 95 % interval."""
-    table = opt.read_data(data, kinds, missing, delimiter)
+    table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
     made = _classifier(model, score, parameters, forest, discretise, search, max_parents, n_jobs)
     found = accuracy(made, table, target, folds=folds, holdout=holdout, seed=seed)
     say_notes(table.notes)
@@ -154,6 +158,8 @@ def predict(
     output: Predictions = None,
     missing: MissingHere = "refuse",
     delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
     json: opt.Json = False,
 ) -> None:
     """Predict the class of every row, and the probability of each class. Levels that were not there in training say
@@ -165,7 +171,7 @@ def predict(
         raise ChoiceError(
             f"{model}: this network is no classifier, its plan names no target; use `spinney predict --target NAME`"
         )
-    answer_rows(network, data, target, output, missing, delimiter, json, "allow")
+    answer_rows(network, data, target, output, missing, delimiter, encoding, sheet, json, "allow")
 
 
 def _classifier(

@@ -62,13 +62,15 @@ def families(
     kinds: opt.KindsFile = None,
     missing: opt.MissingWord = "refuse",
     delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
     n_jobs: opt.Jobs = -1,
     json: opt.Json = False,
     timing: opt.Timing = False,
 ) -> None:
     """Score all parent sets up to a size, for `spinney solve` or another solver."""
     opt.check_output(output, [".jkl"])
-    table = opt.read_data(data, kinds, missing, delimiter)
+    table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
     limits = opt.constraints(table.names, constraints, required, forbidden, tiers)
     began = time.perf_counter()
     sets = score_parent_sets(

@@ -16,10 +16,12 @@ def kinds(
     kinds: opt.KindsFile = None,
     missing: opt.MissingWord = "refuse",
     delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
     json: opt.Json = False,
 ) -> None:
     """Show what the columns are taken for, and why: `spinney kinds DATA > kinds.yaml`, edit, and pass it as --kinds."""
-    table = opt.read_data(data, kinds, missing, delimiter)
+    table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
     say_notes(table.notes)
     if json:
         columns = {name: {**to_plain(table.kinds[name]), "reason": table.reasons[name]} for name in table.names}

@@ -48,13 +48,15 @@ def learn(
     kinds: opt.KindsFile = None,
     missing: opt.MissingWord = "refuse",
     delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
     n_jobs: opt.Jobs = -1,
     json: opt.Json = False,
     timing: opt.Timing = False,
 ) -> None:
     """Learn a network from a table, and prove it the best where that can be done."""
     opt.check_output(output, NETWORKS)
-    table = opt.read_data(data, kinds, missing, delimiter)
+    table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
     result = run(
         table,
         score,

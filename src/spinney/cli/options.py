@@ -50,7 +50,7 @@ TableFile = Annotated[
     typer.Argument(
         metavar="DATA",
         show_default=False,
-        help=("The table: .csv .tsv .txt .parquet .feather .arrow, also with .gz; - is standard input."),
+        help=("The table: .csv .tsv .txt .parquet .feather .arrow, also with .gz; .xlsx .xls; - is standard input."),
     ),
 ]
 KindsFile = Annotated[
@@ -79,6 +79,18 @@ Delimiter = Annotated[
         metavar="CHARACTER",
         help=("What separates the cells of a text file ('tab' for a tab); without it the file is looked at."),
     ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        help=("How a text file is encoded: utf-8, utf-16, cp1252, ...; without it, found from the bytes."),
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option("--sheet", metavar="NAME", help=("The sheet of an Excel file; without it, the first.")),
 ]
 ScoreName = Annotated[
     str,
@@ -148,13 +160,33 @@ Timing = Annotated[
 ]
 
 
-def read_data(file: str, kinds: str | None, missing: str, delimiter: str | None) -> Dataset:
+def read_data(
+    file: str,
+    kinds: str | None,
+    missing: str,
+    delimiter: str | None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> Dataset:
     """The table; whether `missing` is a word that is known, the library says."""
-    return Dataset.read(file, kinds=kinds, missing=cast(Missing, missing), delimiter=separator(delimiter))
+    return Dataset.read(
+        file,
+        kinds=kinds,
+        missing=cast(Missing, missing),
+        delimiter=separator(delimiter),
+        encoding=encoding,
+        sheet=sheet,
+    )
 
 
 def read_columns(
-    file: str, columns: Mapping[str, Kind], missing: str, delimiter: str | None, unseen: Unseen = "refuse"
+    file: str,
+    columns: Mapping[str, Kind],
+    missing: str,
+    delimiter: str | None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    unseen: Unseen = "refuse",
 ) -> Dataset:
     """Only these columns, of these kinds; one that the file lacks is missed by whoever needs it."""
     return Dataset.read(
@@ -162,6 +194,8 @@ def read_columns(
         kinds=columns,
         missing=cast(Missing, missing),
         delimiter=separator(delimiter),
+        encoding=encoding,
+        sheet=sheet,
         ignore_absent=True,
         only_named=True,
         unseen=unseen,

@@ -55,12 +55,14 @@ def predict(
     output: Predictions = None,
     missing: MissingHere = "refuse",
     delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
     json: opt.Json = False,
 ) -> None:
     """Predict one column from the others: the most probable level of each row, and the probability of every level; of a
     continuous column the mean."""
     opt.check_output(output, [".csv"])
-    answer_rows(Network.read(network), data, target, output, missing, delimiter, json, "refuse")
+    answer_rows(Network.read(network), data, target, output, missing, delimiter, encoding, sheet, json, "refuse")
 
 
 def answer_rows(
@@ -70,6 +72,8 @@ def answer_rows(
     output: str | None,
     missing: str,
     delimiter: str | None,
+    encoding: str | None,
+    sheet: str | None,
     json: bool,
     unseen: Unseen,
 ) -> None:
@@ -77,7 +81,7 @@ def answer_rows(
     if missing == "drop":
         raise ChoiceError("predict answers every row, so --missing drop is not for it; fill the cells or drop the rows")
     blanket = markov_blanket(learned.dag, target)
-    table = _table(learned, blanket, data, missing, delimiter, unseen)
+    table = _table(learned, blanket, data, missing, delimiter, encoding, sheet, unseen)
     if learned.kinds[target].discrete:
         answer, lines = _levels(learned, table, target, unseen)
     else:
@@ -104,13 +108,21 @@ def _means(learned: Network, table: Any, target: str) -> tuple[dict[str, Any], l
 
 
 def _table(
-    learned: Network, blanket: tuple[str, ...], data: str, missing: str, delimiter: str | None, unseen: Unseen
+    learned: Network,
+    blanket: tuple[str, ...],
+    data: str,
+    missing: str,
+    delimiter: str | None,
+    encoding: str | None,
+    sheet: str | None,
+    unseen: Unseen,
 ) -> Any:
     """The columns that matter; if none does, only the number of rows counts."""
     if blanket:
         kinds = {name: learned.accepts[name] for name in blanket}
-        return opt.read_columns(data, kinds, missing, delimiter, unseen)
-    return pa.table({"row": range(len(read_table(data, opt.separator(delimiter)).columns[0]))})
+        return opt.read_columns(data, kinds, missing, delimiter, encoding, sheet, unseen)
+    found = read_table(data, opt.separator(delimiter), encoding, sheet)
+    return pa.table({"row": range(len(found.columns[0]))})
 
 
 def _write(rows: list[list[str]], output: str | None) -> None:

@@ -51,16 +51,18 @@ def score(
     kinds: opt.KindsFile = None,
     missing: opt.MissingWord = "refuse",
     delimiter: opt.Delimiter = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
     json: opt.Json = False,
 ) -> None:
     """Score a network, node by node, or one family."""
     if (network is None) == (child is None):
         raise ChoiceError("name either a NETWORK to score, or one family by --child and --parents")
     if network is not None:
-        table, graph = _with_network(data, network, kinds, missing, delimiter)
+        table, graph = _with_network(data, network, kinds, missing, delimiter, encoding, sheet)
         asked = [(name, graph.parents[name]) for name in table.names]
     else:
-        table = opt.read_data(data, kinds, missing, delimiter)
+        table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
         asked = [(child or "", (*_listed(parents, table.names), *(parent or ())))]
     values = local_scores(table, asked, score, prior)
     total = math.fsum(values)
@@ -75,14 +77,22 @@ def score(
 
 
 def _with_network(
-    data: str, network: str, kinds: str | None, missing: str, delimiter: str | None
+    data: str,
+    network: str,
+    kinds: str | None,
+    missing: str,
+    delimiter: str | None,
+    encoding: str | None,
+    sheet: str | None,
 ) -> tuple[Dataset, DAG]:
     """The columns of the network in the table, with the network's kinds unless the user names others, and its graph."""
     graph, known = read_graph(network)
     if known is None:
-        return (table := opt.read_data(data, kinds, missing, delimiter)), DAG(table.names, graph.parents)
+        table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
+        return table, DAG(table.names, graph.parents)
     declared = {**known.kinds, **(read_kinds(kinds) if kinds else {})}
-    table = opt.read_columns(data, {name: declared[name] for name in graph.names}, missing, delimiter)
+    columns = {name: declared[name] for name in graph.names}
+    table = opt.read_columns(data, columns, missing, delimiter, encoding, sheet)
     for name in graph.names:
         if name not in table.kinds:
             raise ChoiceError(
