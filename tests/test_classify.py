@@ -366,9 +366,9 @@ def test_a_dataset_keeps_its_kinds_ranges_and_units() -> None:
         assert all(made.network_.kinds[name] == data.kinds[name] for name in data.names)
         assert made.network_.models["length"].scale == 1.0
         sound(made.predict_proba(X))
-
-    with pytest.raises(sp.ChoiceError, match="must be a spinney Dataset"):
-        sp.TANClassifier().fit_dataset(mixed(50, 19), "kind")  # type: ignore[arg-type]
+    assert sp.TANClassifier("pcart").fit_dataset(mixed(80, 20), "kind").target_ == "kind"
+    with pytest.raises(sp.ChoiceError, match="data is a path"):
+        sp.TANClassifier().fit_dataset("table.csv", "kind")
 
 
 @pytest.mark.parametrize("wrong", [5, False, StandardScaler()])

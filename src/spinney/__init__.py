@@ -35,6 +35,11 @@ else:
         return getattr(import_module(_LATER[name]), name)
 
 
+def __dir__() -> list[str]:
+    """The public names, those that are imported later too: what an interactive shell completes."""
+    return sorted(__all__)
+
+
 LL = catalog.maker(catalog.SCORES["ll"])
 AIC = catalog.maker(catalog.SCORES["aic"])
 BIC = catalog.maker(catalog.SCORES["bic"])

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 
 from spinney.catalog import Choice, Score, choose_score
 from spinney.constraints import Constraints
-from spinney.dataset import Dataset, Kinds
+from spinney.dataset import Data, Dataset, Kinds, as_dataset
 from spinney.discretise import Discretiser
 from spinney.errors import ChoiceError
 from spinney.evaluate import check_classes, numbered
@@ -76,8 +76,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         data = X if named else Dataset.from_frame(columns, kinds=kinds, ignore_absent=not isinstance(kinds, Mapping))
         return self._fit(data, _target_name(y, data.names), labels)
 
-    def fit_dataset(self, data: Dataset, target: str) -> _Classifier:
-        """The same from one Dataset, in which the class is the column `target`. Kinds are those of the Dataset."""
+    def fit_dataset(self, data: Data, target: str) -> _Classifier:
+        """The same from one table, in which the class is the column `target`. A Dataset keeps its kinds."""
+        data = as_dataset(data)
         check_classes(data, target)
         labels = np.array(data.levels(target), dtype=object)[data.codes(target)]
         attributes = data.select(name for name in data.names if name != target)

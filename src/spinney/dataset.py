@@ -33,6 +33,7 @@ from spinney.table import FORMATS, RawTable, read_frame, read_table, refuse_dupl
 Missing = Literal["refuse", "drop", "level"]
 Kinds = Mapping[str, Kind | str] | str | os.PathLike[str] | None
 Array = npt.NDArray[np.generic]
+Data = Any  # what as_dataset() takes: a Dataset, a pandas, polars or Arrow table, or a dict of columns
 
 
 class Dataset:
@@ -322,6 +323,17 @@ class Dataset:
             place = np.searchsorted(distinct, values)
             return pa.array([repr(float(value)) for value in distinct]).take(pa.array(place))
         return column
+
+
+def as_dataset(data: Data, **options: Any) -> Dataset:
+    """The Dataset itself, or the one that from_frame() makes of a frame or a dict of columns with these options.
+
+    Every function that takes data begins here, so that all of them take the same."""
+    if isinstance(data, Dataset):
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        raise ChoiceError("data is a path; read the file first, with sp.Dataset.read(path)")
+    return Dataset.from_frame(data, **options)
 
 
 def _declared(kinds: Kinds) -> dict[str, Kind]:

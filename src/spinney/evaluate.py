@@ -24,7 +24,6 @@ from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError
 from spinney.kinds import Continuous
 from spinney.machine import check_limits, whole
-from spinney.parent_sets import need_dataset
 from spinney.table import read_frame
 
 Rows = npt.NDArray[np.int64]
@@ -109,7 +108,6 @@ def numbered(classes: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[n
 
 def check_classes(data: Dataset, target: str) -> None:
     """Refuse a table in which `target` cannot be a class that the other columns predict."""
-    need_dataset(data)
     if isinstance(data.kinds.get(target), Continuous):
         raise DataError(
             f"column {target!r} is continuous and cannot be a class; "

@@ -13,13 +13,13 @@ from typing import Any
 
 from spinney.catalog import SEARCHES, Choice, Search, choose_prior, choose_score, choose_search, made
 from spinney.constraints import Constraints, allowed_by, listed_candidates
-from spinney.dataset import Dataset
+from spinney.dataset import Data, Dataset, as_dataset
 from spinney.errors import ChoiceError, LimitError
 from spinney.fitted.model import LocalModel
 from spinney.graph import DAG
 from spinney.machine import check_limits, threads_for
 from spinney.network import Network
-from spinney.parent_sets import ParentSets, need_dataset, score_parent_sets
+from spinney.parent_sets import ParentSets, score_parent_sets
 from spinney.plan import Plan
 from spinney.progress import Progress
 from spinney.scores import check_family, source
@@ -30,17 +30,23 @@ from spinney.version import __version__
 Parents = Mapping[str, Iterable[str]] | DAG | Network
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
+    """What learn() gives back."""
+
     network: Network
     found: Found
     plan: Plan
     seconds: dict[str, float]  # per step: score, search, fit
     sets: ParentSets | None = None  # the scored parent sets, where the search used them
+    notes: tuple[str, ...] = ()  # what was decided about the columns and rows of the data
+
+    def __repr__(self) -> str:
+        return f"Result({self.network!r}, score {self.found.score:.4f}, {self.found.certainty})"
 
 
 def learn(
-    data: Dataset,
+    data: Data,
     score: str | Choice = "bdeu",
     prior: str | Choice = "uniform",
     search: str | Choice = "auto",
@@ -56,6 +62,7 @@ def learn(
 ) -> Result:
     """Learn a network. Options of the search are keywords; max_parents=None is no limit; Ctrl-C during the search
     returns the best network so far, with result.found.stopped saying so."""
+    data = as_dataset(data)
     candidates = listed_candidates(candidates)
     graph = _find(
         data,
@@ -85,11 +92,11 @@ def learn(
     )
     network = _of_found(data, graph.found, score, prior, plan.as_dict())
     seconds = {"score": graph.scoring, "search": graph.found.seconds, "fit": time.perf_counter() - began}
-    return Result(network, graph.found, plan, seconds, graph.sets)
+    return Result(network, graph.found, plan, seconds, graph.sets, data.notes)
 
 
 def find(
-    data: Dataset,
+    data: Data,
     score: str | Choice = "bdeu",
     prior: str | Choice = "uniform",
     search: str | Choice = "auto",
@@ -106,7 +113,7 @@ def find(
     """The graph alone: as learn(), without fitting parameters."""
     candidates = listed_candidates(candidates)
     return _find(
-        data,
+        as_dataset(data),
         score,
         prior,
         search,
@@ -145,7 +152,6 @@ def _find(
     start: Parents | None,
     options: Mapping[str, Any],
 ) -> _Graph:
-    need_dataset(data)
     check_limits(time_limit, seed)
     began = time.perf_counter()
     allowed = allowed_by(constraints, data.names, max_parents, candidates)
@@ -195,36 +201,36 @@ def _find(
 
 
 def local_score(
-    data: Dataset, child: str, parents: Iterable[str], score: str | Choice = "bdeu", prior: str | Choice = "uniform"
+    data: Data, child: str, parents: Iterable[str], score: str | Choice = "bdeu", prior: str | Choice = "uniform"
 ) -> float:
     """The score of one family: natural log, larger is better."""
     return local_scores(data, [(child, parents)], score, prior)[0]
 
 
 def local_scores(
-    data: Dataset,
+    data: Data,
     families: Iterable[tuple[str, Iterable[str]]],
     score: str | Choice = "bdeu",
     prior: str | Choice = "uniform",
 ) -> list[float]:
     """The scores of many families (child, parents), in one crossing into the core."""
-    need_dataset(data)
+    data = as_dataset(data)
     checked = [(child, check_family(data, child, parents)) for child, parents in families]
     if not checked:
         return []
     return [float(value) for value in source(data, score, prior).local_scores(checked)]
 
 
-def score(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> float:
+def score(data: Data, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> float:
     """The score of a whole network: the sum over its families."""
-    need_dataset(data)
+    data = as_dataset(data)
     graph = _graph(data, parents)
     return math.fsum(local_scores(data, graph.items(), score, prior))
 
 
-def fit(data: Dataset, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> Network:
+def fit(data: Data, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> Network:
     """The parameters for a given graph: posterior means where the score is Bayesian, else relative frequencies."""
-    need_dataset(data)
+    data = as_dataset(data)
     return _fitted(data, _graph(data, parents), score, prior, _plan(score, prior))
 
 

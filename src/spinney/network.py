@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney import predict, sample
-from spinney.dataset import Dataset
+from spinney.dataset import Data, Dataset, as_dataset
 from spinney.errors import ChoiceError
 from spinney.fitted.model import Columns, Floats, Levels, LocalModel, align, some
 from spinney.fitted.table import Table
@@ -103,7 +103,7 @@ class Network:
         """The Markov equivalence class of the graph."""
         return self.dag.cpdag()
 
-    def log_prob(self, data: Dataset | Any) -> Floats:
+    def log_prob(self, data: Data) -> Floats:
         """The natural log of each row's probability, times the density of its continuous columns in the user's units;
         -inf for a row the network holds impossible."""
         columns = self._columns(data, self.names)
@@ -116,7 +116,7 @@ class Network:
         """Draw n rows. The same seed gives the same rows, whatever the order of the columns."""
         return sample.sample(self, n, seed)
 
-    def predict_proba(self, data: Dataset | Any, target: str, *, unseen: Unseen = "refuse") -> Floats:
+    def predict_proba(self, data: Data, target: str, *, unseen: Unseen = "refuse") -> Floats:
         """P(target | all other columns) per row, one column per level of the target; see predict.py.
 
         unseen: levels that the network does not know are refused, or, with 'allow', the families that hold them are
@@ -129,7 +129,7 @@ class Network:
             )
         return predict.posterior(self, self._columns(data, blanket, unseen), target)
 
-    def predict(self, data: Dataset | Any, target: str) -> list[str] | Floats:
+    def predict(self, data: Data, target: str) -> list[str] | Floats:
         """Per row the most probable level of the target, among equals the earlier; or its mean, if it is continuous."""
         blanket = predict.markov_blanket(self.dag, target)
         levels = self._levels(target)
@@ -186,13 +186,13 @@ class Network:
         graph.add_edges_from(self.edges)
         return graph
 
-    def _columns(self, data: Dataset | Any, names: tuple[str, ...], unseen: Unseen = "refuse") -> Columns:
+    def _columns(self, data: Data, names: tuple[str, ...], unseen: Unseen = "refuse") -> Columns:
         """The named columns of a Dataset or a frame, in the codes of this network."""
-        if not isinstance(data, Dataset):
-            if not names:
-                return Columns(len(read_frame(data).columns[0]), {})
-            kinds = {name: self.accepts[name] for name in names}
-            data = Dataset.from_frame(data, kinds=kinds, only_named=True, ignore_absent=True, unseen=unseen)
+        if not names and not isinstance(data, Dataset):
+            return Columns(len(read_frame(data).columns[0]), {})
+        kinds = {name: self.accepts[name] for name in names}
+        # One answer per row that came in: rows with missing cells are refused, not dropped.
+        data = as_dataset(data, kinds=kinds, only_named=True, ignore_absent=True, unseen=unseen, missing="refuse")
         cut = [name for name in names if name in self.cuts and not getattr(data.kinds.get(name), "discrete", True)]
         columns = align(data, {name: None if name in cut else self._levels(name) for name in names}, unseen=unseen)
         for name in cut:

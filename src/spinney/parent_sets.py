@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.catalog import Choice
 from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
-from spinney.dataset import Dataset
+from spinney.dataset import Data, as_dataset
 from spinney.errors import ChoiceError, LimitError
 from spinney.machine import check_limits, threads_for
 from spinney.progress import Progress, reporting
@@ -182,16 +182,8 @@ def _pack(scores: list[float], sets: list[tuple[int, ...]]) -> Arrays:
     )
 
 
-def need_dataset(data: Any) -> None:
-    if not isinstance(data, Dataset):
-        raise ChoiceError(
-            f"data must be a spinney Dataset, not {type(data).__name__}; "
-            "make one with sp.Dataset.read(path) or sp.Dataset.from_frame(frame)"
-        )
-
-
 def score_parent_sets(
-    data: Dataset,
+    data: Data,
     score: str | Choice = "bdeu",
     prior: str | Choice = "uniform",
     max_parents: int | None = 3,
@@ -208,7 +200,7 @@ def score_parent_sets(
     prune drops a set that is no better than one of its subsets (it is in no best network); bounds leaves out, unscored,
     sets for which that can be proven beforehand (table scores, and pcart for discrete children). Neither changes the
     best network. Ctrl-C raises KeyboardInterrupt."""
-    need_dataset(data)
+    data = as_dataset(data)
     check_limits(time_limit)
     candidates = listed_candidates(candidates)
     allowed = allowed_by(constraints, data.names, max_parents, candidates)

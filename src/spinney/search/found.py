@@ -88,6 +88,13 @@ class Found:
         return self.bound - self.score <= 10 * ROUNDING * abs(self.score)
 
     @property
+    def certainty(self) -> str:
+        """How far the score can be from the best, in a few words."""
+        if self.optimal:
+            return "proven optimal"
+        return f"gap {100 * self.gap:.2f} %" if math.isfinite(self.bound) else "no proof (local search)"
+
+    @property
     def gap(self) -> float:
         if self.optimal:
             return 0.0
