@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import itertools
 import random
+from pathlib import Path
 
 import pytest
 
 import spinney as sp
-from slow.graphs import acyclic
+from slow.graphs import acyclic, all_dags, equivalence_class
 from spinney.errors import ChoiceError
 
 Lists = dict[str, list[tuple[tuple[str, ...], float]]]
@@ -115,3 +116,81 @@ def test_memory_that_dp_may_not_take() -> None:
 def test_k_is_for_exact_searches() -> None:
     with pytest.raises(ChoiceError, match="hc has no option 'k'"):
         sp.search(hard(), method="hc", k=2)
+
+
+# from data: nothing that may be in the second best network is left out
+
+
+def small_table(seed: int, n: int, rows: int = 60) -> sp.Dataset:
+    rng = random.Random(seed)
+    names = "abcde"[:n]
+    columns: dict[str, list[str]] = {name: [] for name in names}
+    for _ in range(rows):
+        before = 0
+        for name in names:
+            before = (before if rng.random() < 0.7 else rng.randrange(3)) % (2 if name in "ad" else 3)
+            columns[name].append(str(before))
+    return sp.Dataset.from_frame(columns, kinds=dict.fromkeys(names, "categorical"))
+
+
+def ranked(data: sp.Dataset, score: str, by_class: bool) -> list[float]:
+    """The totals of all DAGs, best first; or of the best DAG of every equivalence class."""
+    names = list(data.names)
+    families = [
+        (child, own)
+        for child in names
+        for size in range(len(names))
+        for own in itertools.combinations([name for name in names if name != child], size)
+    ]
+    local = dict(zip(families, sp.local_scores(data, families, score), strict=True))
+    best: dict[object, float] = {}
+    for place, dag in enumerate(all_dags(names)):
+        total = sum(local[child, own] for child, own in dag.items())
+        key = equivalence_class(dag) if by_class else place
+        best[key] = max(total, best.get(key, total))
+    return sorted(best.values(), reverse=True)
+
+
+@pytest.mark.parametrize("distinct", ["networks", "classes"])
+@pytest.mark.parametrize("method", ["dp", "exact"])
+@pytest.mark.parametrize(
+    ("score", "seed", "n"), [("bdeu", 1, 4), ("bdeu", 2, 5), ("bic", 3, 4), ("k2", 4, 4), ("k2", 5, 5), ("pcart", 6, 4)]
+)
+def test_learn_gives_the_true_k_best(score: str, seed: int, n: int, method: str, distinct: str) -> None:
+    data = small_table(seed, n)
+    k = 12 if distinct == "networks" else 6
+    found = sp.learn(data, score, search=method, max_parents=None, k=k, distinct=distinct).found
+    networks = [found.parents, *(other.parents for other in found.alternatives)]
+    totals = [found.score, *(other.score for other in found.alternatives)]
+    assert totals == pytest.approx(ranked(data, score, distinct == "classes")[:k], abs=1e-8)
+    keys = [
+        equivalence_class(parents) if distinct == "classes" else tuple(sorted(parents.items())) for parents in networks
+    ]
+    assert len(set(keys)) == k
+    for total, parents in zip(totals, networks, strict=True):
+        assert acyclic(parents) and sp.score(data, parents, score) == pytest.approx(total, abs=1e-8)
+    assert found.notes == ()
+
+
+def test_from_a_pruned_list_it_is_said_that_networks_may_be_missing(tmp_path: Path) -> None:
+    data = small_table(7, 4)
+    sets = sp.score_parent_sets(data)
+    sets.write(tmp_path / "pruned.jkl")
+    whole = sp.score_parent_sets(data, prune=False)
+    whole.write(tmp_path / "whole.jkl")
+    assert len(sets) < len(whole)
+    for listed in (sets, sp.ParentSets.read(tmp_path / "pruned.jkl")):
+        assert "was pruned" in " ".join(sp.search(listed, k=2).as_dict()["notes"])
+        assert sp.search(listed, k=1).notes == ()
+    for listed in (whole, sp.ParentSets.read(tmp_path / "whole.jkl")):
+        assert sp.search(listed, k=2).notes == ()
+    unmarked = (tmp_path / "pruned.jkl").read_text().split("#")[0]  # as another program would write it
+    (tmp_path / "other.jkl").write_text(unmarked)
+    assert "if the list" in " ".join(sp.search(sp.ParentSets.read(tmp_path / "other.jkl"), k=2).notes)
+
+
+def test_the_clinic_has_its_fifth_best_network() -> None:
+    """An outside figure: all networks over the families of up to three parents, scored without pruning."""
+    data = sp.Dataset.read(Path(__file__).parent.parent / "examples" / "clinic.csv")
+    found = sp.learn(data, "bdeu", k=5).found
+    assert found.score - found.alternatives[3].score == pytest.approx(7.20, abs=0.005)

@@ -88,7 +88,7 @@ def test_learn_in_text_names_every_node_and_the_proof(said: Any, data: sp.Datase
     for name in NAMES:
         assert name in text
     assert f"{sp.learn(data).found.score:.4f}" in text
-    assert "proven the best" in text and "dp(k=1, memory_limit=0.0), taken by auto" in text
+    assert "proven the best" in text and "dp(k=1, distinct=networks, memory_limit=0.0), taken by auto" in text
     assert "proves nothing" in said("learn", "table.csv", "--search", "hc")
 
 

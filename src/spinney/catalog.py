@@ -377,6 +377,13 @@ _ORDER = (
 
 _EXACT = (
     Option("k", 1, "how many networks: the best, and after it the next best", kind="integer", low=1, open=False),
+    Option(
+        "distinct",
+        "networks",
+        "what the k are: different networks, or the best networks of different Markov equivalence classes (classes)",
+        kind="word",
+        words={"networks": (), "classes": ()},
+    ),
     Option("memory_limit", 0.0, "GiB for dynamic programming at the most; 0: what is free", low=0, open=False),
 )
 _CLUSTERS = (

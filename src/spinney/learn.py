@@ -174,6 +174,7 @@ def _find(
                 max_parents,
                 candidates,
                 constraints,
+                prune=method.values.get("k", 1) == 1,  # the second best network may hold a dominated set
                 n_jobs=n_jobs,
                 progress=progress,
                 time_limit=time_limit / 2 if left_open and time_limit is not None else time_limit,

@@ -39,6 +39,7 @@ class ParentSets:
         families: int | None = None,
         scored: int | None = None,
         pruned_for: Mapping[str, tuple[str, ...]] | None = None,
+        complete: bool = False,
     ) -> None:
         self.names = tuple(names)
         self.order = tuple(sorted(self.names))
@@ -47,6 +48,26 @@ class ParentSets:
         self.scored = scored  # how many of them the bounds left to be scored
         # The required parents per child under which dominated sets were dropped; None: none dropped, as far as known.
         self.pruned_for = pruned_for
+        self.complete = complete  # known to hold dominated sets too
+
+    @cached_property
+    def pruned(self) -> bool | None:
+        """Whether dominated sets were dropped, so that the second best network may be missing; None: not known."""
+        if self.pruned_for is not None:
+            return True
+        return False if self.complete or self._holds_dominated() else None
+
+    def _holds_dominated(self) -> bool:
+        """Whether a set is listed that is no better than one of its subsets with one parent less."""
+        for _, sizes, members in self.arrays:
+            known: set[tuple[int, ...]] = set()
+            for size, end in zip(sizes.tolist(), np.cumsum(sizes).tolist(), strict=True):
+                own = tuple(sorted(members[end - size : end].tolist()))
+                # Best first: a subset that is as good stands before.
+                if any(own[:i] + own[i + 1 :] in known for i in range(size)):
+                    return True
+                known.add(own)
+        return False
 
     @cached_property
     def arrays(self) -> list[Arrays]:
@@ -136,7 +157,7 @@ class ParentSets:
                 raise ChoiceError(
                     f"no scored parent set of {child!r} meets the constraints; score the sets with the same constraints"
                 )
-        return ParentSets(self.names, arrays, pruned_for=self.pruned_for)
+        return ParentSets(self.names, arrays, pruned_for=self.pruned_for, complete=self.complete)
 
     def _check_required(self, allowed: Allowed) -> None:
         """A set was dropped for a subset of it; where an edge is required that subset may not be allowed."""
@@ -227,4 +248,5 @@ def score_parent_sets(
         families=found.families,
         scored=found.scored,
         pruned_for=dict(allowed.required) if prune else None,
+        complete=not prune,
     )

@@ -71,7 +71,7 @@ def learn(
     )
     if output:
         result.network.export(output)
-    say_notes((*table.notes, *stopped(result.found)))
+    say_notes((*table.notes, *stopped(result.found), *result.found.notes))
     if json:
         say_json(_record(result, table.notes, timing))
     else:
@@ -85,7 +85,7 @@ def _record(result: Result, notes: tuple[str, ...], timing: bool) -> dict[str, A
         "data": network.data,
         "edges": network.edges,
         "local_scores": {name: model.score for name, model in network.models.items()},
-        "notes": notes,
+        "notes": (*notes, *result.found.notes),
         "plan": result.plan.as_dict(),
         **({"seconds": result.seconds} if timing else {}),
     }

@@ -64,6 +64,14 @@ def solve(
             "--k", metavar="K", parser=opt.whole("--k"), help=("The K best networks over the sets, by exact search.")
         ),
     ] = None,
+    distinct: Annotated[
+        str | None,
+        typer.Option(
+            "--distinct",
+            metavar="WHAT",
+            help=("With --k: 'networks' (the default), or 'classes', where Markov equivalent networks count once."),
+        ),
+    ] = None,
     start: Annotated[
         str | None,
         typer.Option(
@@ -87,7 +95,7 @@ def solve(
     """Find the best network over scored parent sets, and prove it where that can be done."""
     opt.check_output(output, [".json", ".dot"])
     listed = ParentSets.read(sets)
-    given = {"gap": gap, "memory_limit": memory_limit, "k": k}
+    given = {"gap": gap, "memory_limit": memory_limit, "k": k, "distinct": distinct}
     found = search(
         listed,
         method,
@@ -103,7 +111,7 @@ def solve(
     record = {**found.as_dict(), "edges": graph.edges, "local_scores": _scores(listed, found)}
     if output:
         _write(output, graph, record)
-    say_notes(stopped(found))
+    say_notes((*stopped(found), *found.notes))
     reason = why_auto(found.method) if method.strip().lower() == "auto" else ""
     if json:
         say_json({**record, **({"seconds": {"search": found.seconds}} if timing else {})})

@@ -1,12 +1,17 @@
 """The best networks, not only the best one.
 
 In:  a Problem, how many networks, and an exact search.
-Out: Found, with the next best networks as its alternatives.
+Out: Found, with the next best networks as its alternatives; or the best networks of the next best equivalence classes.
 
 Lawler (1972): what is left without the best network falls into as many disjoint problems as there are variables: in
 the i-th the variables before i keep their sets and variable i may not. Each is solved exactly; the best of their
 answers is the next network, and its problem is divided in the same way. Every stage of the search holds for each of
-them, which a cut against one network would not allow."""
+them, which a cut against one network would not allow.
+
+Where classes are asked for, networks are listed in the same way and one that is Markov equivalent to a better one is
+passed over: this takes as many steps as these classes have members.
+
+A list from which dominated sets were dropped still holds the best network, but not always the second."""
 
 from __future__ import annotations
 
@@ -20,11 +25,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.graph import CPDAG, DAG
 from spinney.parent_sets import ParentSets
 from spinney.progress import Tell, telling
 from spinney.search.found import Alternative, Found, NoNetwork, Problem
 
 Solve = Callable[[Problem], Found]
+CLASSES = "classes"  # the value of option distinct
+PRUNED = "the list of parent sets was pruned: networks after the best may be missing"
+MAYBE_PRUNED = "if the list of parent sets was pruned, networks after the best may be missing"
+
 Keep = list[NDArray[np.bool_]]  # per variable, which of its listed sets are left
 
 
@@ -48,6 +58,7 @@ def _best(problem: Problem, k: int, solve: Solve, tell: Tell) -> Found:
     came = itertools.count()
     first, index = solve(problem), {name: i for i, name in enumerate(names)}
     networks: list[Found] = []
+    classes: set[CPDAG] | None = set() if problem.method.values.get("distinct") == CLASSES else None
     waiting: list[_Candidate] = []
     if first.optimal:
         everything = [np.ones(len(scores), np.bool_) for scores, _, _ in sets.arrays]
@@ -56,7 +67,8 @@ def _best(problem: Problem, k: int, solve: Solve, tell: Tell) -> Found:
     try:
         while waiting and len(networks) < k and not stopped:
             _, _, found, keep, fixed = heapq.heappop(waiting)
-            networks.append(found)
+            if _is_new(found, classes):
+                networks.append(found)
             keep = list(keep)
             for i in range(fixed, len(names) if len(networks) < k else fixed):
                 own = _place(sets, i, [index[p] for p in found.parents[names[i]]])
@@ -78,7 +90,30 @@ def _best(problem: Problem, k: int, solve: Solve, tell: Tell) -> Found:
     except KeyboardInterrupt:
         stopped = "interrupted"
     others = tuple(Alternative(found.parents, found.score) for found in networks[1:])
-    return dataclasses.replace(first, alternatives=others, stopped=stopped, seconds=time.perf_counter() - began)
+    return dataclasses.replace(
+        first,
+        alternatives=others,
+        stopped=stopped,
+        seconds=time.perf_counter() - began,
+        notes=_notes(sets),
+    )
+
+
+def _is_new(found: Found, classes: set[CPDAG] | None) -> bool:
+    """Whether it counts: always, or when its equivalence class, which is remembered, is another than all before."""
+    if classes is None:
+        return True
+    own = DAG(tuple(found.parents), found.parents).cpdag()
+    if own in classes:
+        return False
+    classes.add(own)
+    return True
+
+
+def _notes(sets: ParentSets) -> tuple[str, ...]:
+    if sets.pruned is None:
+        return (MAYBE_PRUNED,)
+    return (PRUNED,) if sets.pruned else ()
 
 
 def _solved(problem: Problem, keep: Keep, solve: Solve, began: float) -> Found | None:

@@ -81,6 +81,7 @@ class Found:
     stopped: str = ""  # why it ended before its time: "time limit", "interrupted", "gap reached", "node limit"
     counts: tuple[tuple[str, float, int], ...] = ()  # (stage, seconds, sets left), where a search has stages
     alternatives: tuple[Alternative, ...] = ()  # the next best networks, best first, where k asked for them
+    notes: tuple[str, ...] = ()  # what a reader of the result should know
     models: Mapping[str, LocalModel] | None = None  # the local models, where the search makes them on its way
 
     @property
@@ -110,6 +111,7 @@ class Found:
             "gap": self.gap if known else None,
             "optimal": self.optimal,
             "stopped": self.stopped,
+            "notes": list(self.notes),
             "parents": {child: list(parents) for child, parents in self.parents.items()},
             "alternatives": [
                 {"score": other.score, "parents": {child: list(own) for child, own in other.parents.items()}}
