@@ -8,15 +8,14 @@ Commands are one file each, and are listed here."""
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from spinney.cli import classify, compare, convert, families, kinds, learn, list, predict, sample, score, solve
-from spinney.errors import SpinneyError
+from spinney.errors import Command, LimitError, SpinneyError, shortened, speaking_to, way
 from spinney.version import __version__
 
 OUR_FAULT = 70  # EX_SOFTWARE of sysexits.h
@@ -87,6 +86,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    with speaking_to(lambda: _command(arguments)):
+        return _answered(arguments)
+
+
+def _answered(arguments: Sequence[str]) -> int:
     try:
         command = typer.main.get_command(app)
         with command.make_context("spinney", [*arguments]) as context:
@@ -97,9 +101,9 @@ def _run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _refuse("interrupted before there was a result", INTERRUPTED)
     except SpinneyError as error:
-        return _refuse(_in_words_of_the_command(str(error)), 2)
+        return _refuse(str(error), 2)
     except MemoryError:
-        return _refuse("there is not enough memory for this; use fewer columns, lower --max-parents, or --search hc", 2)
+        return _refuse(str(_no_memory()), 2)
     except OSError:
         raise
     except Exception as error:
@@ -124,13 +128,30 @@ def _usage(message: str, context: typer.Context | None) -> str:
     return f"{sentence}; see {context.command_path if context else 'spinney'} --help"
 
 
-def _in_words_of_the_command(sentence: str) -> str:
-    """The library says missing='drop' where the command line says --missing drop."""
-    sentence = re.sub(r"\bpass kinds=\{(.+?): '(\w+)'\}", r"pass --kinds FILE with the line \1: \2", sentence)
-    sentence = re.sub(r"\b(missing|search|score)='(\w+)'", r"--\1 \2", sentence)
-    return re.sub(r"(^|\b(?:lower|raise|but) )(max|time|n)_(parents|limit|jobs)\b", r"\1--\2-\3", sentence)
+def _command(arguments: Sequence[str]) -> Command:
+    """The command that is run, by its options, so that messages name these and no others."""
+    found: Any = typer.main.get_command(app)
+    for word in arguments:
+        found = getattr(found, "commands", {}).get(word, found)
+    options = {}
+    for option in found.params:
+        words = tuple((option.metavar or "").split("|"))
+        for flag in option.opts:
+            if flag.startswith("--"):
+                negation = next(iter(option.secondary_opts), "")
+                options[flag[2:].replace("-", "_")] = (flag, negation, words if len(words) > 1 else ())
+    return Command(options)
+
+
+def _no_memory() -> LimitError:
+    return LimitError(
+        "there is not enough memory for this",
+        "use fewer columns",
+        way("lower {}", "max_parents"),
+        way("use {}", "search", "hc"),
+    )
 
 
 def _refuse(sentence: str, code: int) -> int:
-    print(f"spinney: {' '.join(sentence.split())}", file=sys.stderr)
+    print(f"spinney: {' '.join(shortened(sentence).split())}", file=sys.stderr)
     return code
