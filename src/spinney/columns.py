@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spinney import cells
-from spinney.errors import DataError
+from spinney.errors import DataError, way
 from spinney.kinds import MAX_LEVELS, Categorical, Continuous, Kind, Ordinal, code_type, level_text
 
 MANY_LEVELS = 1_000  # more are noted, with the memory a count table would take
@@ -98,9 +98,10 @@ def _refuse_type(name: str, found: pa.DataType, declared: Kind | None) -> None:
     if _is_time(found):
         if declared is None:
             raise DataError(
-                f"column {name!r} holds dates or times ({found}), by themselves neither levels nor a measure; "
-                f"pass kinds={{{name!r}: 'continuous'}} to take them as days, 'categorical' to take each as a level, "
-                "or leave the column out"
+                f"column {name!r} holds dates or times ({found}), by themselves neither levels nor a measure",
+                way("pass {} to take them as days", "kinds", {name: "continuous"}),
+                way("pass {} to take each as a level", "kinds", {name: "categorical"}),
+                "leave the column out",
             )
         return
     plain = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null)
@@ -146,8 +147,9 @@ def _measured(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _no_number(name: str, position: int, text: str) -> DataError:
     return DataError(
-        f"column {name!r}, row {position + 1}: {text!r} is not a number; write numbers as 1.5, "
-        f"or pass kinds={{{name!r}: 'categorical'}} if the column is categorical"
+        f"column {name!r}, row {position + 1}: {text!r} is not a number",
+        "write numbers as 1.5",
+        way("pass {} if the column is categorical", "kinds", {name: "categorical"}),
     )
 
 
@@ -191,7 +193,7 @@ def _encode_categories(name: str, column: pa.ChunkedArray) -> Encoded:
             if places != sorted(places):
                 raise DataError(
                     f"column {name!r}: the order of its categories differs from one part of the table to another; "
-                    f"name the order with kinds={{{name!r}: Ordinal([...])}} after turning the column into text"
+                    f"turn the column into text and declare it ordinal with its levels in order"
                 )
     return _encode_dictionary(name, "ordered categories" if ordered else "categories", unified)
 
@@ -230,8 +232,10 @@ def _too_many_texts(name: str, column: pa.DictionaryArray) -> DataError:
 
 def _too_many(name: str, levels: int) -> DataError:
     return DataError(
-        f"column {name!r} has {levels:,} levels and {MAX_LEVELS:,} is the most; merge levels, leave the column out "
-        f"if it is an identifier, or pass kinds={{{name!r}: 'continuous'}} if it holds numbers"
+        f"column {name!r} has {levels:,} levels and {MAX_LEVELS:,} is the most",
+        "merge levels",
+        "leave the column out if it is an identifier",
+        way("pass {} if it holds numbers", "kinds", {name: "continuous"}),
     )
 
 
@@ -270,8 +274,10 @@ def _settle_continuous(name: str, column: Encoded, declared: Kind | None, rows: 
     if column.missing is not None:
         assert missing_level, "missing cells past the door: our bug"
         raise DataError(
-            f"column {name!r}, row {rows.number(int(column.missing.argmax()))}: missing, and missing='level' is for "
-            "discrete columns, while this one is continuous; choose missing='drop' or fill the cells"
+            f"column {name!r}, row {rows.number(int(column.missing.argmax()))}: missing, and the level 'missing' is "
+            "for discrete columns, while this one is continuous",
+            "fill the cells",
+            way("choose {}", "missing", "drop"),
         )
     # Adding 0.0 makes -0.0 and 0.0 one number, and a copy: until here the array may be the memory of the user's frame.
     values = column.values.astype(np.float64, copy=False) + 0.0
@@ -418,8 +424,8 @@ def _level_order(name: str, column: Encoded, seen: list[str], declared: Kind | N
     numeric = all(_NUMBER.match(text) for text in seen)
     if isinstance(declared, Ordinal) and not numeric and column.source not in ("ordered categories", "true or false"):
         raise DataError(
-            f"column {name!r} is declared ordinal and its levels are text; give the levels in order, "
-            f"as in kinds={{{name!r}: Ordinal({sorted(seen)[:3]!r})}}"
+            f"column {name!r} is declared ordinal and its levels are text; declare the levels in order, "
+            f"as in Ordinal({sorted(seen)[:3]!r}) or, in a kinds file, levels: [low, high]"
         )
     if categories and not (isinstance(declared, Ordinal) and column.source == "categories"):
         return column.texts
@@ -437,7 +443,8 @@ def _with_missing_level(
             return levels
         raise DataError(
             f"column {name!r} has missing cells, and kinds names its levels without {MISSING_LEVEL!r}; "
-            f"add the level {MISSING_LEVEL!r} in its place, or choose missing='drop'"
+            f"add the level {MISSING_LEVEL!r} in its place",
+            way("choose {}", "missing", "drop"),
         )
     if MISSING_LEVEL in levels:
         raise DataError(
@@ -455,14 +462,14 @@ def _with_missing_level(
 def _doubts_about_text(name: str, seen: list[str], column: Encoded, rows: Rows) -> list[str]:
     """What looks odd about text that nobody declared."""
     assert column.texts is not None
-    remedy = f"pass kinds={{{name!r}: 'categorical'}}"
     commas = [text for text in seen if _DECIMAL_COMMA.fullmatch(text)]
     numbers = [text for text in seen if _NUMBER.match(text)]
     if commas and len(commas) + len(numbers) == len(seen):
         row = rows.number(int((column.values == column.texts.index(commas[0])).argmax()))
         raise DataError(
-            f"column {name!r}, row {row}: {commas[0]!r} looks like a number with a decimal comma; "
-            f"write it with a point, or {remedy} if it is a category"
+            f"column {name!r}, row {row}: {commas[0]!r} looks like a number with a decimal comma",
+            "write it with a point",
+            way("pass {} if it is a category", "kinds", {name: "categorical"}),
         )
     notes = []
     if len(seen) > len(numbers) >= _NEARLY_ALL * len(seen):

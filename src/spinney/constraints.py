@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from spinney import _core
-from spinney.errors import ChoiceError, FileFormatError
+from spinney.errors import ChoiceError, FileFormatError, named, way
 from spinney.graph import DAG
 from spinney.machine import whole
 
@@ -86,8 +86,10 @@ class Constraints:
         for child in order if self.required else ():
             if len(required[child]) > limits[child]:
                 raise ChoiceError(
-                    f"column {child!r} has {len(required[child])} required parents but max_parents allows "
-                    f"{limits[child]}; raise max_parents or drop a required edge"
+                    f"column {child!r} has {len(required[child])} required parents but {named('max_parents')} allows "
+                    f"{limits[child]}",
+                    way("raise {}", "max_parents"),
+                    "drop a required edge",
                 )
         return Allowed(order, possible, required, limits)
 
@@ -235,7 +237,7 @@ def _everybody(names: tuple[str, ...], max_parents: int | None) -> Allowed:
 def _check_limits(*limits: Any) -> None:
     for value in limits:
         if value is not None and (not whole(value) or value < 0):
-            raise ChoiceError(f"max_parents must be a whole number of at least 0, not {value!r}")
+            raise ChoiceError(f"{named('max_parents')} must be a whole number of at least 0, not {value!r}")
 
 
 def listed_candidates(given: Mapping[str, Iterable[str]] | None) -> dict[str, tuple[str, ...]] | None:

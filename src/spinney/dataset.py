@@ -26,7 +26,7 @@ import pyarrow.parquet
 from spinney import _core, kinds_file
 from spinney.cells import MISSING_TEXTS
 from spinney.columns import FEW_INTEGERS, Column, Encoded, Rows, encode, settle, shown
-from spinney.errors import ChoiceError, DataError, FileFormatError
+from spinney.errors import ChoiceError, DataError, FileFormatError, named, way
 from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, as_kind, code_type, to_plain
 from spinney.table import FORMATS, RawTable, read_frame, read_table, refuse_duplicates, suffixes
 
@@ -348,9 +348,9 @@ def _declared(kinds: Kinds) -> dict[str, Kind]:
 
 def _check_choices(missing: str, unseen: str) -> None:
     if missing not in ("refuse", "drop", "level"):
-        raise ChoiceError(f"missing={missing!r} is not a choice; write 'refuse', 'drop' or 'level'")
+        raise ChoiceError(f"{named('missing')} is {missing!r}; choose 'refuse', 'drop' or 'level'")
     if unseen not in ("refuse", "allow"):
-        raise ChoiceError(f"unseen={unseen!r} is not a choice; write 'refuse' or 'allow'")
+        raise ChoiceError(f"{named('unseen')} is {unseen!r}; choose 'refuse' or 'allow'")
 
 
 def _check_names(names: tuple[str, ...]) -> None:
@@ -384,17 +384,19 @@ def _complete_rows(
     if missing == "refuse":
         first = next(iter(lacking))
         tokens = ", ".join(text for text in MISSING_TEXTS if text)
-        text = f"; if {tokens} or nothing is a level, declare it in kinds" if text_file else ""
+        text = f", where {tokens} or nothing is missing unless kinds declares it as a level" if text_file else ""
         raise DataError(
             f"missing cells, of {n_rows:,} rows: {listed} (the first: column {first!r}, "
-            f"row {int(lacking[first].argmax()) + 1}); fill them, or choose missing='drop' to leave such rows "
-            f"out, or missing='level' to give discrete columns the level 'missing'{text}"
+            f"row {int(lacking[first].argmax()) + 1}){text}",
+            "fill them",
+            way("choose {} to leave such rows out", "missing", "drop"),
+            way("choose {} to give discrete columns the level 'missing'", "missing", "level"),
         )
     incomplete = np.logical_or.reduce(list(lacking.values()))
     kept = np.flatnonzero(~incomplete)
     if len(kept) == 0:
         raise DataError(
-            f"every row has a missing cell ({listed} of {n_rows:,}), so missing='drop' would leave none; "
-            "leave out the columns that are missing most"
+            f"every row has a missing cell ({listed} of {n_rows:,}), so dropping them would leave none",
+            "leave out the columns that are missing most",
         )
     return kept

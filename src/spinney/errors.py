@@ -13,7 +13,7 @@ A way out that is an option is never spelled out in the text, because the librar
 is "column 'age' has missing cells; fill them, or choose missing='drop'" in Python, "... or choose --missing drop" for a
 command that takes this word, and without the second way elsewhere. The place is the command that runs, or the public
 function or the estimator that was called. `named("max_parents")` is the option's name alone, to say what is wrong with
-it. Names and values may be as long as they like: long messages are shortened here, in the middle, and keep their end."""
+it. Names and values may be of any length: long messages are shortened here, in the middle, and keep their end."""
 
 from __future__ import annotations
 

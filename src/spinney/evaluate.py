@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from spinney.catalog import Choice
 from spinney.dataset import Dataset
-from spinney.errors import ChoiceError, DataError
+from spinney.errors import ChoiceError, DataError, way
 from spinney.kinds import Continuous
 from spinney.machine import check_limits, whole
 from spinney.table import read_frame
@@ -110,8 +110,9 @@ def check_classes(data: Dataset, target: str) -> None:
     """Refuse a table in which `target` cannot be a class that the other columns predict."""
     if isinstance(data.kinds.get(target), Continuous):
         raise DataError(
-            f"column {target!r} is continuous and cannot be a class; "
-            f"pass kinds={{{target!r}: 'categorical'}} if its numbers are classes"
+            f"column {target!r} is continuous and cannot be a class",
+            way("pass {} if its numbers are classes", "kinds", {target: "categorical"}),
+            "name a column of levels",
         )
     data.levels(target)  # says so if there is no such column
     _check_attributes(data.names, target)

@@ -36,7 +36,7 @@ def _checked_levels(levels: Iterable[object] | None, word: str) -> tuple[str, ..
     given = list(levels)
     for value in given:
         if value is None or (isinstance(value, (float, np.floating)) and math.isnan(value)):
-            raise DataError(f"{value!r} cannot be a level of a {word} column; leave it out and choose missing='level'")
+            raise DataError(f"{value!r} cannot be a level of a {word} column; leave it out, or turn it into text")
     texts = tuple(level_text(value) for value in given)
     if not texts:
         raise DataError(f"a {word} column needs at least one level; leave levels out to take those found in the data")

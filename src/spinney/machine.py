@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from spinney.errors import ChoiceError
+from spinney.errors import ChoiceError, named
 
 
 def whole(value: Any) -> bool:
@@ -21,7 +21,7 @@ def whole(value: Any) -> bool:
 def threads_for(n_jobs: int) -> int:
     """n_jobs as in scikit-learn: -1 is all cores, -2 all but one, and so on."""
     if not whole(n_jobs) or n_jobs == 0:
-        raise ChoiceError(f"n_jobs must be a whole number other than 0 (-1 means all cores), not {n_jobs!r}")
+        raise ChoiceError(f"{named('n_jobs')} must be a whole number other than 0 (-1 means all cores), not {n_jobs!r}")
     if n_jobs > 0:
         return min(int(n_jobs), 256)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -32,9 +32,9 @@ def check_limits(time_limit: float | None, seed: int = 0) -> None:
     if time_limit is not None and (
         isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not time_limit > 0
     ):
-        raise ChoiceError(f"time_limit must be a number of seconds above 0, or None, not {time_limit!r}")
+        raise ChoiceError(f"{named('time_limit')} must be a number of seconds above 0, or None, not {time_limit!r}")
     if not whole(seed):
-        raise ChoiceError(f"seed must be a whole number, not {seed!r}")
+        raise ChoiceError(f"{named('seed')} must be a whole number, not {seed!r}")
 
 
 def available_memory() -> float:

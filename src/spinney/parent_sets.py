@@ -17,7 +17,7 @@ from spinney import _core
 from spinney.catalog import Choice
 from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
 from spinney.dataset import Data, as_dataset
-from spinney.errors import ChoiceError, LimitError
+from spinney.errors import ChoiceError, LimitError, way
 from spinney.machine import check_limits, threads_for
 from spinney.progress import Progress, reporting
 from spinney.scores import source
@@ -166,7 +166,7 @@ class ParentSets:
             if late and self.pruned_for is not None:
                 raise ChoiceError(
                     f"edge {min(late)!r} -> {child!r} is required, but the parent sets were pruned without it, so the "
-                    f"best set with it may be missing; score them with the same required edges, or with prune=False"
+                    f"best set with it may be missing; score them with the same required edges, or without pruning"
                 )
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -239,8 +239,11 @@ def score_parent_sets(
         raise KeyboardInterrupt
     if found.late:
         raise LimitError(
-            f"scoring {found.families:,} parent sets took longer than the time limit of {time_limit:g} s; "
-            f"lower max_parents, give candidates, or use search='hc' or 'tabu'"
+            f"scoring {found.families:,} parent sets took longer than the time limit of {time_limit:g} s",
+            way("raise {}", "time_limit"),
+            way("lower {}", "max_parents"),
+            way("give {}", "candidates"),
+            way("use {}", "search", "tabu"),
         )
     return ParentSets(
         data.names,

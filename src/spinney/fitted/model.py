@@ -76,7 +76,7 @@ def _translated(data: Dataset, name: str, wanted: Levels, unseen: Unseen) -> Num
         known = "is continuous" if wanted is None else f"has {len(wanted)} levels"
         raise DataError(
             f"column {name!r} is {data.kinds[name].word} in the data and {known} in the network: "
-            f"read the data with kinds=network.accepts"
+            f"read it with Dataset.read(path, kinds=network.accepts)"
         )
     if wanted is None:
         return data.values(name)

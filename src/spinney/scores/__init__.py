@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from spinney.catalog import Choice, Score, choose_prior, choose_score
 from spinney.dataset import Dataset
-from spinney.errors import ChoiceError, LimitError
+from spinney.errors import ChoiceError, LimitError, way
 from spinney.priors import prior_for
 
 if TYPE_CHECKING:
@@ -46,8 +46,10 @@ def check_kinds(data: Dataset, entry: Score) -> None:
         if data.kinds[name].word not in entry.kinds:
             raise ChoiceError(
                 f"column {name!r} is {data.kinds[name].word} and score {entry.name} is defined for "
-                f"{' and '.join(entry.kinds)} columns; pass kinds={{{name!r}: 'categorical'}}, cut the column into "
-                f"levels, or leave it out"
+                f"{' and '.join(entry.kinds)} columns",
+                way("use {}, which takes any kind", "score", "pcart"),
+                way("pass {}", "kinds", {name: "categorical"}),
+                "leave the column out",
             )
 
 

@@ -19,7 +19,7 @@ from spinney import _core
 from spinney.catalog import Choice
 from spinney.constraints import Allowed
 from spinney.dataset import Dataset
-from spinney.errors import ChoiceError, LimitError
+from spinney.errors import ChoiceError, LimitError, way
 from spinney.fitted.partition import Partition
 from spinney.kinds import Continuous
 from spinney.machine import available_memory
@@ -164,8 +164,10 @@ class Graphs:
                 self._check_parents(child, [self.names[p] for p in own], 0)
         if self.choice["optimal"]:
             raise ChoiceError(
-                "graph(optimal=True) takes few configurations, and hc and tabu ask for any; use search='exact' with "
-                "a low max_parents"
+                "graph(optimal=True) takes few configurations, and hc and tabu ask for any",
+                way("use {}", "search", "exact"),
+                way("lower {}", "max_parents"),
+                "leave optimal out",
             )
         with self._limits():
             return _core.greedy_graphs(self._facts, self._spec, args, report)
@@ -196,7 +198,10 @@ class Graphs:
         if need > _LITTLE and need > 0.8 * (there := available_memory()):
             raise LimitError(
                 f"growing the graphs of {n} columns at once needs about {need / 2**30:,.1f} GiB of memory and "
-                f"{there / 2**30:,.1f} GiB are free; give candidates, fewer rows, or use search='tabu'"
+                f"{there / 2**30:,.1f} GiB are free",
+                "take fewer rows",
+                way("give {}", "candidates"),
+                way("use {}", "search", "tabu"),
             )
         with self._limits():
             found = _core.local_global(
@@ -277,8 +282,8 @@ class Graphs:
         if self.choice["optimal"] and largest > _core.most_graph_configurations:
             raise LimitError(
                 f"the parents of {child!r} may have {largest:,} joint levels, and the best of all partitions is found "
-                f"for at most {_core.most_graph_configurations:g}; name fewer parents, lower max_parents, or leave "
-                f"optimal out"
+                f"for at most {_core.most_graph_configurations:g}; name fewer parents, or leave optimal out",
+                way("lower {}", "max_parents"),
             )
 
     def _check_all(self, allowed: Allowed) -> None:

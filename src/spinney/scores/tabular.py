@@ -21,7 +21,7 @@ from spinney import _core
 from spinney.catalog import Choice, Score
 from spinney.constraints import Allowed
 from spinney.dataset import Dataset
-from spinney.errors import ChoiceError, LimitError
+from spinney.errors import ChoiceError, LimitError, way
 from spinney.fitted.table import MAX_DENSE, Table
 from spinney.machine import available_memory
 from spinney.priors import Prior
@@ -120,7 +120,9 @@ class Tabular:
         r, q = len(levels), math.prod(map(len, parent_levels))
         if q > 2**62:
             raise LimitError(
-                f"the table of {child!r} has {q} parent configurations, too many to number; lower max_parents"
+                f"the table of {child!r} has {q} parent configurations, too many to number",
+                "name fewer parents",
+                way("lower {}", "max_parents"),
             )
         code = np.zeros(self.data.n_rows, np.int64)
         for parent, names in zip(order, parent_levels, strict=True):
@@ -128,7 +130,9 @@ class Tabular:
         if q * r <= _DENSE or self._network is not None:
             if q * r > MAX_DENSE:
                 raise LimitError(
-                    f"the prior network's table of {child!r} would have {q * r} numbers; lower max_parents"
+                    f"the prior network's table of {child!r} would have {q * r} numbers",
+                    "name fewer parents",
+                    way("lower {}", "max_parents"),
                 )
             codes, place = np.arange(q, dtype=np.int64), code
         else:
@@ -165,7 +169,9 @@ def _joint_too_large() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise LimitError(f"score bde: {error}; lower max_parents, or use bdeu") from None
+        raise LimitError(
+            f"score bde: {error}", "use bdeu", "name fewer parents", way("lower {}", "max_parents")
+        ) from None
 
 
 @lru_cache(maxsize=256)
@@ -183,7 +189,10 @@ def check_sets_memory(allowed: Allowed, prune: bool) -> None:
     if need > 0.8 * there:
         raise LimitError(
             f"scoring {families:,} parent sets needs {need / 2**30:,.1f} GiB of memory and {there / 2**30:,.1f} GiB "
-            f"are free; lower max_parents, give candidates, or use search='hc' or 'tabu', which ask as they go"
+            f"are free",
+            way("lower {}", "max_parents"),
+            way("give {}", "candidates"),
+            way("use {}, which scores as it goes", "search", "tabu"),
         )
 
 
@@ -207,7 +216,7 @@ def prior_network(given: Any, data: Dataset, score: str) -> Network:
         if network.levels(name) != data.levels(name):
             raise ChoiceError(
                 f"column {name!r} has levels {list(data.levels(name))} in the table and "
-                f"{list(network.levels(name))} in the prior network; read the table with kinds=network.kinds"
+                f"{list(network.levels(name))} in the prior network; give both the same levels in the same order"
             )
         if not (prior_tables[name].expanded() > 0).all():
             raise ChoiceError(

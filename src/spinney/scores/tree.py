@@ -19,7 +19,7 @@ from spinney import _core
 from spinney.catalog import Choice
 from spinney.constraints import Allowed
 from spinney.dataset import Dataset
-from spinney.errors import ChoiceError, LimitError
+from spinney.errors import ChoiceError, LimitError, way
 from spinney.fitted.partition import Partition
 from spinney.kinds import Continuous
 from spinney.machine import available_memory
@@ -225,7 +225,10 @@ class Trees:
         if not self._binned and column.kind == "categorical" and column.levels > _MOST_LEVELS:
             raise LimitError(
                 f"column {name!r} has {column.levels} levels, and trees over it would need all sets of them (at most "
-                f"{_MOST_LEVELS} levels); merge levels, declare an order, forbid it as a parent, or use score ft"
+                f"{_MOST_LEVELS} levels)",
+                "merge levels",
+                "declare an order",
+                way("use {}", "score", "ft"),
             )
 
     def _check_size(self, child: str, parents: Iterable[str]) -> None:
@@ -234,8 +237,10 @@ class Trees:
         columns = [self._columns[self._index[p]] for p in parents]
         if not self._binned and sum(column.kind == "continuous" for column in columns) > _MOST_CONTINUOUS:
             raise LimitError(
-                f"trees of {child!r} over more than {_MOST_CONTINUOUS} continuous parents cannot be had; name fewer "
-                f"ones, lower max_parents, or use score ft"
+                f"trees of {child!r} over more than {_MOST_CONTINUOUS} continuous parents cannot be scored",
+                "name fewer",
+                way("lower {}", "max_parents"),
+                way("use {}", "score", "ft"),
             )
         need = self._bytes(columns)
         if need > _LITTLE and need > 0.8 * (there := available_memory()):
@@ -255,7 +260,10 @@ class Trees:
         if need > _LITTLE and need > 0.8 * there:
             raise LimitError(
                 f"scoring {allowed.families:,} parent sets needs {need / 2**30:,.1f} GiB of memory and "
-                f"{there / 2**30:,.1f} GiB are free; lower max_parents or give candidates"
+                f"{there / 2**30:,.1f} GiB are free",
+                way("lower {}", "max_parents"),
+                way("give {}", "candidates"),
+                "take fewer columns",
             )
 
     def _bytes(self, parents: Sequence[Column]) -> float:

@@ -11,7 +11,7 @@ import time
 
 from spinney import _core
 from spinney.catalog import SEARCHES, made
-from spinney.errors import LimitError
+from spinney.errors import LimitError, way
 from spinney.progress import reporting
 from spinney.search import greedy
 from spinney.search.found import Found, NoNetwork, Problem, memory_for, why_stopped
@@ -42,12 +42,13 @@ def run(problem: Problem) -> Found:
 def check_size(variables: int, threads: int, memory: float) -> None:
     if variables > _core.most_dp_variables:
         raise LimitError(
-            f"exact search by dp takes at most {_core.most_dp_variables} variables and there are {variables}; "
-            f"use search='ilp'"
+            f"exact search by dp takes at most {_core.most_dp_variables} variables and there are {variables}",
+            way("use {}", "search", "ilp"),
         )
     need = _core.dp_bytes(variables, threads)
     if need > 0.8 * memory:
         raise LimitError(
             f"exact search by dp over {variables} variables needs {need / 2**30:,.1f} GiB of memory and "
-            f"{memory / 2**30:,.1f} GiB are free or allowed; use search='ilp'"
+            f"{memory / 2**30:,.1f} GiB are free or allowed",
+            way("use {}", "search", "ilp"),
         )

@@ -9,7 +9,7 @@ import math
 import time
 
 from spinney import _core
-from spinney.errors import ChoiceError
+from spinney.errors import ChoiceError, way
 from spinney.progress import reporting
 from spinney.search.found import Found, Problem, why_stopped
 
@@ -54,8 +54,9 @@ def added(problem: Problem, parents: dict[str, tuple[str, ...]]) -> float:
         score = problem.sets.score_of(child, own)
         if score is None:
             raise ChoiceError(
-                f"no network was reached in which {child!r} has one of its listed parent sets; use search='exact', "
-                f"or list more sets"
+                f"no network was reached in which {child!r} has one of its listed parent sets",
+                way("use {}", "search", "exact"),
+                "list more sets",
             )
         scores.append(score)
     return math.fsum(scores)

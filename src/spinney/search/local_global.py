@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 
-from spinney.errors import ChoiceError
+from spinney.errors import ChoiceError, way
 from spinney.progress import reporting
 from spinney.scores.graph import Graphs
 from spinney.search.found import Found, Problem, why_stopped
@@ -17,7 +17,7 @@ from spinney.search.found import Found, Problem, why_stopped
 def run(problem: Problem) -> Found:
     began = time.perf_counter()
     if not isinstance(problem.source, Graphs):
-        raise ChoiceError("search local-global grows decision graphs; use it with score='graph'")
+        raise ChoiceError("search local-global grows decision graphs", way("use it with {}", "score", "graph"))
     if problem.start is not None:
         raise ChoiceError("search local-global starts without arcs and takes no start; leave start out")
     with reporting(problem.progress, "local-global search") as report:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spinney import _core
 from spinney.constraints import Allowed
-from spinney.errors import ChoiceError, LimitError
+from spinney.errors import ChoiceError, LimitError, named, way
 from spinney.progress import reporting
 from spinney.search.found import Found, NoNetwork, Problem
 
@@ -86,7 +86,7 @@ def _shape(problem: Problem) -> _Shape:
     target, root = method.values.get("target"), method["root"]
     if method.name == "tan" and target is None:
         example = allowed.names[-1]
-        raise ChoiceError(f"tan needs the class column: name it by target={example!r}, or 'tan(target={example})'")
+        raise ChoiceError("search tan needs the class column", f"name it in the search as in 'tan(target={example})'")
     for option, name in (("target", target), ("root", root)):
         if name is not None and name not in allowed.index:
             known = ", ".join(map(repr, allowed.names[:8])) + (", ..." if len(allowed.names) > 8 else "")
@@ -120,7 +120,7 @@ def _check(problem: Problem, shape: _Shape) -> None:
             if parent not in given.candidates[child] or given.most[child] == 0:
                 raise ChoiceError(
                     f"tan has the class as a parent of every attribute, but the constraints, the candidates or "
-                    f"max_parents forbid {parent!r} -> {child!r}; allow it, or leave the column out"
+                    f"{named('max_parents')} forbid {parent!r} -> {child!r}; allow it, or leave the column out"
                 )
         wanted = shape.allowed.required[child]
         if len(wanted) > len(shape.stem) and child == method["root"]:
@@ -130,8 +130,10 @@ def _check(problem: Problem, shape: _Shape) -> None:
         if len(wanted) > shape.allowed.most[child]:
             raise ChoiceError(
                 f"column {child!r} cannot have the parents {', '.join(map(repr, wanted))} in {method.name}, which "
-                f"allows {len(shape.stem) + 1} at the most; drop a required edge, raise max_parents, or use another "
-                f"search"
+                f"allows {len(shape.stem) + 1} at the most",
+                "drop a required edge",
+                way("raise {}", "max_parents"),
+                "use another search",
             )
 
 
@@ -150,7 +152,10 @@ def _counted(problem: Problem, shape: _Shape) -> _Scores:
         except TimeoutError:
             raise LimitError(
                 f"scoring the {len(families):,} families that {problem.method.name} chooses from took longer than the "
-                f"time limit; raise it, give candidates, or take fewer columns or rows"
+                f"time limit",
+                way("raise {}", "time_limit"),
+                way("give {}", "candidates"),
+                "take fewer columns or rows",
             ) from None
     scores = _nothing(float(values[0]) if shape.stem else 0.0, len(shape.nodes))
     first = len(shape.stem)
