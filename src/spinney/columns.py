@@ -424,7 +424,7 @@ def _level_order(name: str, column: Encoded, seen: list[str], declared: Kind | N
     numeric = all(_NUMBER.match(text) for text in seen)
     if isinstance(declared, Ordinal) and not numeric and column.source not in ("ordered categories", "true or false"):
         raise DataError(
-            f"column {name!r} is declared ordinal and its levels are text; declare the levels in order, "
+            f"column {name!r} is declared ordinal and its levels are text; give the levels in order, "
             f"as in Ordinal({sorted(seen)[:3]!r}) or, in a kinds file, levels: [low, high]"
         )
     if categories and not (isinstance(declared, Ordinal) and column.source == "categories"):

@@ -384,13 +384,14 @@ def _complete_rows(
     if missing == "refuse":
         first = next(iter(lacking))
         tokens = ", ".join(text for text in MISSING_TEXTS if text)
-        text = f", where {tokens} or nothing is missing unless kinds declares it as a level" if text_file else ""
+        as_level = [f"declare it in kinds if {tokens} or nothing is a level"] if text_file else []
         raise DataError(
             f"missing cells, of {n_rows:,} rows: {listed} (the first: column {first!r}, "
-            f"row {int(lacking[first].argmax()) + 1}){text}",
+            f"row {int(lacking[first].argmax()) + 1})",
             "fill them",
             way("choose {} to leave such rows out", "missing", "drop"),
             way("choose {} to give discrete columns the level 'missing'", "missing", "level"),
+            *as_level,
         )
     incomplete = np.logical_or.reduce(list(lacking.values()))
     kept = np.flatnonzero(~incomplete)

@@ -191,7 +191,7 @@ def _function_called(error: BaseException) -> _Function:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    module = frame.f_globals.get("__name__", "")
+    module: str = frame.f_globals.get("__name__", "")
     return module.split(".")[0] == "spinney" and module != __name__
 
 
