@@ -14,6 +14,7 @@ from scipy.special import gammaln, stdtr
 
 from spinney.fitted.model import Floats
 
+_LARGEST, _SMALLEST = float(np.finfo(np.float64).max), float(np.nextafter(0.0, 1.0))
 REACH = 8.0  # scales on either side of the location, where a mean is asked of a Student t that has none
 
 
@@ -78,14 +79,18 @@ class Student:
 
     def moved(self, shift: float, scale: float) -> Student:
         """In the user's units. The Jacobian -log(scale) is in the scale."""
-        return Student(shift + scale * self.location, scale * self.scale, self.freedom)
+        with np.errstate(over="ignore"):
+            location, wide = shift + scale * self.location, scale * self.scale
+        return Student(np.clip(location, -_LARGEST, _LARGEST), np.clip(wide, _SMALLEST, _LARGEST), self.freedom)
 
     def at(self, leaf: NDArray[np.integer]) -> Student:
         return Student(self.location[leaf], self.scale[leaf], self.freedom[leaf])
 
     def log_density(self, values: Floats) -> Floats:
         """Of one value per entry."""
-        return self._log_standard((values - self.location) / self.scale) - np.log(self.scale)
+        with np.errstate(over="ignore"):
+            z = (values / 2 - self.location / 2) / self.scale * 2  # the difference itself may overflow
+        return self._log_standard(np.clip(z, -_LARGEST, _LARGEST)) - np.log(self.scale)
 
     def _log_standard(self, z: Floats) -> Floats:
         nu = self.freedom
@@ -105,8 +110,7 @@ class Student:
         """One value per entry; finite, however heavy the tails."""
         with np.errstate(over="ignore"):
             drawn = self.location + self.scale * rng.standard_t(self.freedom)
-        largest = np.finfo(np.float64).max
-        return np.clip(drawn, -largest, largest)
+        return np.clip(drawn, -_LARGEST, _LARGEST)
 
     def pieces(self, cuts: Floats) -> tuple[Floats, Floats]:
         """Per entry the log-probability between neighbouring cuts and the mean there, one column per piece.
@@ -115,7 +119,8 @@ class Student:
         t is taken within REACH scales of its location."""
         ends = np.concatenate([[-np.inf], cuts, [np.inf]])
         reach = np.where(self.freedom > 1, np.inf, REACH)[:, None]
-        z = np.clip((ends - self.location[:, None]) / self.scale[:, None], -reach, reach)
+        with np.errstate(over="ignore"):
+            z = np.clip((ends / 2 - self.location[:, None] / 2) / self.scale[:, None] * 2, -reach, reach)
         lower, upper = z[:, :-1], z[:, 1:]
         column = Student(self.location[:, None], self.scale[:, None], self.freedom[:, None])
         log_mass = column._log_mass(lower, upper)
@@ -124,7 +129,9 @@ class Student:
             mean = moment / np.exp(log_mass)
         near = np.clip(0.0, lower, upper)  # the end of the piece next to the location: where a far piece has its mass
         mean = np.clip(np.where(np.isfinite(mean), mean, near), lower, upper)
-        return log_mass, column.location + column.scale * mean
+        with np.errstate(over="ignore"):
+            mean = np.clip(column.location + column.scale * mean, -_LARGEST, _LARGEST)
+        return log_mass, mean
 
     def _log_mass(self, lower: Floats, upper: Floats) -> Floats:
         """log P(lower <= z < upper), from the tail on the piece's own side, so that small ones keep their digits."""

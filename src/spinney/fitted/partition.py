@@ -337,7 +337,7 @@ class Partition(LocalModel):
         parent, side, kind = self.parents[feature], self.goes_left[node], self.parent_kinds[feature]
         if side is None:
             assert isinstance(kind, Continuous)
-            width = 0.0 if kind.lo is None or kind.hi is None else (kind.hi - kind.lo) / 1000
+            width = 0.0 if kind.lo is None or kind.hi is None else kind.hi / 1000 - kind.lo / 1000
             return f"{parent} < {_number(float(self.threshold[node]), width)}"
         levels = _levels(kind) or ()
         named = [levels[code] for code in np.flatnonzero(side & possible[feature][node])]
@@ -405,6 +405,8 @@ def _levels(kind: Kind) -> Levels:
 
 def _number(value: float, difference: float) -> str:
     """Six digits, or as many as show a difference of this size: years and seconds since 1970 are large and close."""
+    if abs(value) < 1e-6 * difference < math.inf:
+        return "0"
     digits, size = 6, math.log10(abs(value)) if value else 0.0
     if difference > 0:
         digits = min(17, max(6, math.ceil(size - math.log10(difference)) + 1))

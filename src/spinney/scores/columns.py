@@ -1,27 +1,58 @@
 """Columns on their way into the core, and leaves on their way out: what trees and decision graphs share.
 
 In:  values or codes of a column.
-Out: its units, its cuts at quantiles, and the sums of the child in every leaf."""
+Out: its units, its cuts at quantiles, the cells of its range, and the sums of the child in every leaf."""
 
 from __future__ import annotations
 
-import math
+import struct
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.errors import ChoiceError
+
 Codes = NDArray[np.uint16]
 Floats = NDArray[np.float64]
 
 
+_LARGE = 2.0**1000  # differences and sums of larger numbers may overflow, so they are taken of a part of them
+_PART = 2.0**-64  # a power of two: no digit is lost
+_MOST_PLAIN = 1e100  # of a column that is not standardised: its squares must be numbers
+
+
+def standardised(name: str, values: Floats, wanted: bool) -> tuple[Floats, float, float]:
+    """(values - shift) / scale, with the shift and the scale; not `wanted`: the values as they are."""
+    if wanted:
+        shift, scale = shift_and_scale(values)
+        part = _part(values)
+        return (values * part - shift * part) / (scale * part), shift, scale
+    if len(values) and np.abs(values).max() > _MOST_PLAIN:
+        raise ChoiceError(
+            f"column {name!r} has values beyond {_MOST_PLAIN:g}, and without standardising their squares are too large "
+            f"for numbers; leave standardise=True, or measure the column in another unit"
+        )
+    return values, 0.0, 1.0
+
+
 def shift_and_scale(values: Floats) -> tuple[float, float]:
-    """Mean and population standard deviation; a constant column keeps its scale."""
+    """Mean and population standard deviation; a constant column keeps its scale.
+
+    Both are taken of the values over a power of two near the largest of them, so that no square overflows or vanishes:
+    the answer scales with the column, in every digit."""
     if len(values) == 0 or values.min() == values.max():
         return (float(values[0]) if len(values) else 0.0), 1.0
-    shift = float(values.mean())
-    scale = float(np.sqrt(np.mean((values - shift) ** 2)))
-    return shift, scale if scale > 0 and math.isfinite(scale) else 1.0
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    units = np.ldexp(values, -exponent)
+    mean = units.mean()
+    spread = np.sqrt(np.mean((units - mean) ** 2))
+    smallest = float(np.nextafter(0.0, 1.0))  # where the spread itself is below all numbers
+    return float(np.ldexp(mean, exponent)), max(float(np.ldexp(spread, exponent)), smallest)
+
+
+def _part(values: Floats) -> float:
+    return _PART if len(values) and np.abs(values).max() > _LARGE else 1.0
 
 
 def quantile_cuts(ordered: Floats, bins: int) -> Floats:
@@ -31,7 +62,52 @@ def quantile_cuts(ordered: Floats, bins: int) -> Floats:
     position = np.clip(len(ordered) * np.arange(1, bins) / bins - 0.5, 0, len(ordered) - 1)
     low = np.floor(position).astype(np.int64)
     high = np.minimum(low + 1, len(ordered) - 1)
-    return np.unique(ordered[low] + (ordered[high] - ordered[low]) * (position - low))
+    part = _part(ordered)
+    below, above = ordered[low] * part, ordered[high] * part
+    return np.unique((below + (above - below) * (position - low)) / part)
+
+
+def halving_cells(values: Floats, lo: float | None, hi: float | None, halvings: int) -> Codes:
+    """The cell of every value when the range from lo to hi is halved so often; what lies outside is in an end cell."""
+    if lo is None or hi is None or hi <= lo:
+        return np.zeros(len(values), np.uint16)
+    cells = 2**halvings
+    with np.errstate(over="ignore"):  # far outside of the range: an end cell
+        codes: Codes = np.clip(np.floor(_place(values, lo, hi, cells)), 0, cells - 1).astype(np.uint16)
+    return codes
+
+
+def first_of_cell(lo: float, hi: float, halvings: int, cell: int) -> float:
+    """The smallest number that halving_cells puts into `cell` (of at least 1) or beyond it.
+
+    The place never falls when the value grows, so numbers between the ends are halved in their order: 64 steps."""
+    if hi <= lo:
+        return float(np.nextafter(lo, np.inf))  # nothing lies right of it
+    below, found = _rank(lo), _rank(hi)
+    while found - below > 1:
+        middle = (below + found) // 2
+        if _place(_ranked(middle), lo, hi, 2**halvings) >= cell:
+            found = middle
+        else:
+            below = middle
+    return _ranked(found)
+
+
+def _place(value: Any, lo: float, hi: float, cells: int) -> Any:
+    """Where a value lies in the range, in cells from its lower end: the one rule for rows and for thresholds."""
+    part = 0.25 if max(abs(lo), abs(hi)) > _LARGE else 1.0
+    return (value * part - lo * part) / (hi * part - lo * part) * cells
+
+
+def _rank(number: float) -> int:
+    """The place of a number in the order of all numbers; 0 has 0."""
+    bits: int = struct.unpack("<q", struct.pack("<d", number))[0]
+    return bits if bits >= 0 else -(bits & (2**63 - 1))
+
+
+def _ranked(rank: int) -> float:
+    number: float = struct.unpack("<d", struct.pack("<q", abs(rank)))[0]
+    return number if rank >= 0 else -number
 
 
 def leaf_counts(codes: Codes, leaf: NDArray[Any], shape: tuple[int, ...]) -> Floats:

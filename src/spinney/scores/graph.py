@@ -25,7 +25,7 @@ from spinney.kinds import Continuous
 from spinney.machine import available_memory
 from spinney.priors import Prior
 from spinney.progress import Report
-from spinney.scores.columns import Codes, Floats, leaf_counts, leaf_moments, quantile_cuts, shift_and_scale
+from spinney.scores.columns import Codes, Floats, leaf_counts, leaf_moments, quantile_cuts, standardised
 from spinney.scores.tabular import check_sets_memory, prior_network
 
 _LITTLE = 2**28  # bytes that need no asking
@@ -110,8 +110,7 @@ class Graphs:
             codes = self.data.codes(name).astype(np.uint16)
             return Column(len(self.data.levels(name)), kind.word == "ordinal", codes)
         values = self.data.values(name)
-        shift, scale = shift_and_scale(values) if self.data.standardise else (0.0, 1.0)
-        standard = (values - shift) / scale
+        standard, shift, scale = standardised(name, values, self.data.standardise)
         centre = float(standard.mean()) if len(values) else 0.0
         cuts = quantile_cuts(np.sort(values), self.choice["bins"])
         codes = np.searchsorted(cuts, values, side="right").astype(np.uint16)

@@ -25,7 +25,16 @@ from spinney.kinds import Continuous
 from spinney.machine import available_memory
 from spinney.priors import Prior
 from spinney.progress import Report
-from spinney.scores.columns import Codes, Floats, leaf_counts, leaf_moments, quantile_cuts, shift_and_scale
+from spinney.scores.columns import (
+    Codes,
+    Floats,
+    first_of_cell,
+    halving_cells,
+    leaf_counts,
+    leaf_moments,
+    quantile_cuts,
+    standardised,
+)
 
 _MOST_LEVELS = 14  # of a categorical parent: 2^14 level sets, 2.4 million ways to split them
 _MOST_CONTINUOUS = 6  # as in core/local_tree.cpp
@@ -94,11 +103,10 @@ class Trees:
     def _continuous(self, name: str, kind: Continuous) -> Column:
         values = self.data.values(name)
         halvings = 0 if self._binned else self.choice["max_splits"]
-        shift, scale = shift_and_scale(values) if self.data.standardise else (0.0, 1.0)
-        standard = (values - shift) / scale
+        standard, shift, scale = standardised(name, values, self.data.standardise)
         centre = float(standard.mean()) if len(values) else 0.0
         cuts, cuttings = self._cuttings(values)
-        cells = _cells(values, kind, halvings)
+        cells = halving_cells(values, kind.lo, kind.hi, halvings)
         return Column("continuous", halvings, cells, standard - centre, centre, shift, scale, cuts, cuttings)
 
     def _cuttings(self, values: Floats) -> tuple[tuple[Floats, ...], tuple[tuple[int, Codes], ...]]:
@@ -187,9 +195,9 @@ class Trees:
         kind = self.data.kinds[self.names[number]]
         if not isinstance(kind, Continuous):
             return None
-        lo, hi, cells = float(kind.lo or 0.0), float(kind.hi or 0.0), 2 ** self._columns[number].levels
+        lo, hi, halvings = float(kind.lo or 0.0), float(kind.hi or 0.0), self._columns[number].levels
         # The smallest number that the coding puts into the cell: rounding must not move a row to the other side.
-        return lambda cut: _first_of_cell(lo, hi, cells, cut)
+        return lambda cut: first_of_cell(lo, hi, halvings, cut)
 
     def _partition(self, child: str, parents: tuple[str, ...], nodes: list[_Node], score: float) -> Partition:
         column = self._columns[self._index[child]]
@@ -341,24 +349,3 @@ def _table_nodes(parents: Sequence[Column], choice: Sequence[int]) -> list[_Node
     for node in nodes:
         node.part = 1 / leaves
     return nodes
-
-
-def _cells(values: Floats, kind: Continuous, halvings: int) -> Codes:
-    lo, hi = kind.lo, kind.hi
-    if lo is None or hi is None or hi <= lo:
-        return np.zeros(len(values), np.uint16)
-    cells = 2**halvings
-    codes: Codes = np.clip(np.floor((values - lo) / (hi - lo) * cells), 0, cells - 1).astype(np.uint16)
-    return codes
-
-
-def _first_of_cell(lo: float, hi: float, cells: int, cut: int) -> float:
-    """The smallest value whose cell is `cut` or beyond, by the same arithmetic as _cells."""
-    if hi <= lo:
-        return math.nextafter(lo, math.inf)  # nothing lies right of it
-    guess = lo + (hi - lo) * (cut / cells)
-    while math.floor((guess - lo) / (hi - lo) * cells) >= cut:
-        guess = math.nextafter(guess, -math.inf)
-    while math.floor((guess - lo) / (hi - lo) * cells) < cut:
-        guess = math.nextafter(guess, math.inf)
-    return guess
