@@ -226,7 +226,7 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "cycle in the graph given": (
         {"g.json": '{"parents": {"smoker": ["lung"], "lung": ["smoker"], "cough": []}}'},
         ["score", "table.csv", "g.json"],
-        ("'smoker'", "'lung'", "circle"),
+        ("'smoker'", "'lung'", "cycle"),
     ),
     "graph with odd parents": (
         {"g.json": '{"parents": {"lung": 3}}'},

@@ -88,8 +88,8 @@ def test_learn_in_text_names_every_node_and_the_proof(said: Any, data: sp.Datase
     for name in NAMES:
         assert name in text
     assert f"{sp.learn(data).found.score:.4f}" in text
-    assert "proven the best" in text and "dp(k=1, distinct=networks, memory_limit=0.0), taken by auto" in text
-    assert "proves nothing" in said("learn", "table.csv", "--search", "hc")
+    assert "proven optimal" in text and "search  dp, chosen by auto" in text
+    assert "no proof (local search)" in said("learn", "table.csv", "--search", "hc")
 
 
 def test_json_is_the_same_from_run_to_run_unless_timing_is_asked_for(said: Any) -> None:

@@ -69,7 +69,7 @@ def test_views_tell_the_same_edges(dag: DAG) -> None:
 
 
 def test_cycle_is_named() -> None:
-    with pytest.raises(ChoiceError, match=r"circle, 'b' -> 'c' -> 'd' -> 'b'"):
+    with pytest.raises(ChoiceError, match=r"cycle, 'b' -> 'c' -> 'd' -> 'b'"):
         DAG(("a", "b", "c", "d", "e"), {"b": ["a", "d"], "c": ["b"], "d": ["c"], "e": ["d"]})
     with pytest.raises(ChoiceError, match="'a' -> 'a'"):
         DAG(("a",), {"a": ["a"]})

@@ -224,7 +224,7 @@ def test_bad_networks_are_refused() -> None:
     a, b = table(child="a", parents=("b",)), table()
     root = Table.full("a", (), ("n", "y"), (), np.array([[0.5, 0.5]]))
     assert Network(kinds, {"a": root, "b": b}).edges == [("a", "b")]
-    with pytest.raises(ChoiceError, match="circle"):
+    with pytest.raises(ChoiceError, match="cycle"):
         Network(kinds, {"a": a, "b": b})
     with pytest.raises(ChoiceError, match="not both"):
         Network(kinds, {"b": b})

@@ -120,6 +120,12 @@ class Choice:
 
     __repr__ = __str__
 
+    @property
+    def short(self) -> str:
+        """As str(), without the options that have their default. For people; str() is what is saved."""
+        defaults = {option.name: option.default for option in self.entry.options}
+        return str(Choice(self.entry, {name: value for name, value in self.values.items() if value != defaults[name]}))
+
     def __hash__(self) -> int:
         return hash(str(self))
 

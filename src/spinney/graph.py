@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from spinney.errors import ChoiceError
+from spinney.layout import counted
 
 Edge = tuple[str, str]
 
@@ -26,9 +27,7 @@ class DAG:
         order = _topological_order(self._parents)
         if len(order) < len(self._names):
             cycle = " -> ".join(map(repr, find_cycle(self._parents)))
-            raise ChoiceError(
-                f"the arrows run in a circle, {cycle}: a network has no circles, remove one of these arrows"
-            )
+            raise ChoiceError(f"the edges form a cycle, {cycle}; remove one of these edges")
         self._order = tuple(order)
 
     @property
@@ -94,7 +93,7 @@ class DAG:
         return DAG, (self._names, dict(self._parents))
 
     def __repr__(self) -> str:
-        return f"DAG({len(self._names)} nodes, {sum(map(len, self._parents.values()))} edges)"
+        return f"DAG({counted(len(self._names), 'node')}, {counted(sum(map(len, self._parents.values())), 'edge')})"
 
 
 class CPDAG:
@@ -141,7 +140,8 @@ class CPDAG:
 
     def __repr__(self) -> str:
         return (
-            f"CPDAG({len(self._names)} nodes, {len(self._directed)} directed, {len(self._undirected)} undirected edges)"
+            f"CPDAG({counted(len(self._names), 'node')}, {counted(len(self._directed), 'directed edge')}, "
+            f"{counted(len(self._undirected), 'undirected edge')})"
         )
 
 

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spinney import predict, sample
+from spinney.catalog import choose_score
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.errors import ChoiceError
 from spinney.fitted.model import Columns, Floats, Levels, LocalModel, align, some
 from spinney.fitted.table import Table
 from spinney.graph import CPDAG, DAG, Edge
 from spinney.kinds import Continuous, Kind, Unseen, interval_codes, open_range
+from spinney.layout import ROWS, aligned, counted, cut, family_rows, html_table, number
 from spinney.table import read_frame
 
 if TYPE_CHECKING:
@@ -78,6 +80,14 @@ class Network:
         if levels is None:
             raise ChoiceError(f"{name!r} is continuous and has no levels: ask for those of a discrete column")
         return levels
+
+    def model(self, name: str) -> LocalModel:
+        """The fitted model of a node; print() shows it as a labelled table or a tree.
+
+        >>> print(net.model("heart"))
+        """
+        self._check_name(name)
+        return self.models[name]
 
     def _check_name(self, name: str) -> None:
         if name not in self.models:
@@ -161,8 +171,7 @@ class Network:
         if node is None:
             formats.write_network(self, path)
             return
-        self._check_name(node)
-        formats.write_partition(self.models[node], path)
+        formats.write_partition(self.model(node), path)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Network:
@@ -206,7 +215,42 @@ class Network:
         return mine == others
 
     def __repr__(self) -> str:
-        return f"Network({len(self.names)} nodes, {len(self.edges)} edges)"
+        return f"Network({self._size()})"
+
+    def _size(self) -> str:
+        return f"{counted(len(self.names), 'node')}, {counted(len(self.edges), 'edge')}"
+
+    def text(self, rows: int | None = ROWS) -> str:
+        """Every node with its parents and its local score, and the score; longer networks are cut after so many rows.
+
+        >>> print(net)
+        """
+        lines = cut(aligned(self._family_rows()), rows, "node")
+        total = [] if self.score is None else [f"score   {number(self.score)}{self._scored_by()}"]
+        return "\n".join([self._title(), *lines, *total])
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        rows = self._family_rows()
+        after = f"... and {counted(len(rows) - ROWS, 'more node')}" if len(rows) > ROWS else ""
+        return html_table(self._title(), ("node", "parents", "local score"), rows[:ROWS], after)
+
+    def _title(self) -> str:
+        rows = (self.data or {}).get("rows")
+        learned = f", learned from {counted(rows, 'row')}" if isinstance(rows, int) else ""
+        return f"Bayesian network: {self._size()}{learned}"
+
+    def _family_rows(self) -> list[tuple[str, str, str]]:
+        return family_rows((name, model.parents, model.score) for name, model in self.models.items())
+
+    def _scored_by(self) -> str:
+        """The score's name in brackets; a plan may come from a file, so a text that is no score is left out."""
+        try:
+            return f"  ({choose_score((self.plan or {})['score']).short})"
+        except (KeyError, ChoiceError):
+            return ""
 
 
 def _check_cuts(kinds: Mapping[str, Kind], cuts: Mapping[str, tuple[float, ...]]) -> None:

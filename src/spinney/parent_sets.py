@@ -18,6 +18,7 @@ from spinney.catalog import Choice
 from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
 from spinney.dataset import Data, as_dataset
 from spinney.errors import ChoiceError, LimitError, way
+from spinney.layout import counted
 from spinney.machine import check_limits, threads_for
 from spinney.progress import Progress, reporting
 from spinney.scores import source
@@ -137,7 +138,7 @@ class ParentSets:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"ParentSets({len(self.names)} variables, {len(self)} sets)"
+        return f"ParentSets({counted(len(self.names), 'variable')}, {counted(len(self), 'set')})"
 
     def within(self, allowed: Allowed) -> ParentSets:
         """Only the sets that the constraints permit."""

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spinney.cli import classify, compare, convert, families, kinds, learn, list, predict, sample, score, solve
+from spinney.cli import classify, compare, convert, families, kinds, learn, list, predict, sample, score, show, solve
 from spinney.errors import Command, LimitError, SpinneyError, shortened, speaking_to, way
 from spinney.version import __version__
 
@@ -33,6 +33,7 @@ COMMANDS: dict[str, Callable[..., None]] = {  # of two words: a group and a comm
     "classify cv": classify.cross_validate,
     "classify predict": classify.predict,
     "sample": sample.sample,
+    "show": show.show,
     "compare": compare.compare,
     "convert": convert.convert,
     "list": list.list_,

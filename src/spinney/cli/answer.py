@@ -9,8 +9,13 @@ import contextlib
 import json
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from spinney.layout import aligned as aligned
+from spinney.layout import number as number
+from spinney.layout import word as word
+from spinney.layout import words as words
 
 
 def say_json(record: Mapping[str, Any]) -> None:
@@ -32,30 +37,6 @@ def say_aside(line: str) -> None:
     """On standard error; if nobody listens there the result still counts."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
-
-
-def word(name: str) -> str:
-    """A name as it is, or quoted where it could be misread."""
-    plain = name.isprintable() and name == name.strip() and name and not set(name) & set(",'\"<>")
-    return name if plain else repr(name)
-
-
-def words(names: Iterable[str]) -> str:
-    return ", ".join(word(name) for name in names)
-
-
-def aligned(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Rows as columns of text, each as wide as its widest cell; columns of numbers stand right."""
-    columns = []
-    for cells in zip(*rows, strict=True):
-        width = max(map(len, cells))
-        numbers = all(cell[:1] in "-0123456789" for cell in cells)
-        columns.append([cell.rjust(width) if numbers else cell.ljust(width) for cell in cells])
-    return [(indent + "  ".join(row)).rstrip() for row in zip(*columns, strict=True)]
-
-
-def number(value: float) -> str:
-    return f"{value:.4f}"
 
 
 def _finite(value: Any) -> Any:

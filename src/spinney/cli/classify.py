@@ -15,6 +15,7 @@ from spinney.cli.answer import aligned, number, say, say_json, say_notes, word, 
 from spinney.cli.predict import MissingHere, Predictions, answer_rows
 from spinney.errors import ChoiceError
 from spinney.evaluate import Accuracy, accuracy
+from spinney.layout import counted
 from spinney.network import Network
 
 Target = Annotated[
@@ -211,7 +212,8 @@ def _lines(network: Network, target: str, classes: list[str]) -> list[str]:
     cuts = [f"  {word(name)} at {', '.join(map(repr, cuts)) or 'no place'}" for name, cuts in network.cuts.items()]
     plan = network.plan or {}
     return [
-        f"{plan['classifier']} of {word(target)} ({words(classes)}) from {rows:,} rows; each node with its parents",
+        f"{plan['classifier']} of {word(target)} ({words(classes)}) from {counted(rows, 'row')}; "
+        "each node with its parents",
         *aligned(
             [(word(name), f"<- {words(model.parents)}") for name, model in network.models.items() if model.parents]
         ),

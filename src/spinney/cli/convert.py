@@ -12,6 +12,7 @@ import typer
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json
 from spinney.formats import NETWORKS, suffix
+from spinney.layout import counted
 from spinney.network import Network
 from spinney.parent_sets import ParentSets
 
@@ -42,13 +43,13 @@ def convert(
         opt.check_output(target, [".jkl"])
         sets = ParentSets.read(source)
         sets.write(target)
-        what = {"variables": len(sets.names), "sets": len(sets)}
+        what = {"variable": len(sets.names), "set": len(sets)}
     else:
         opt.check_output(target, NETWORKS)
         network = Network.read(source)
         network.export(target, node)
-        what = {"nodes": len(network.names), "edges": len(network.edges)}
+        what = {"node": len(network.names), "edge": len(network.edges)}
     if json:
-        say_json(what)
+        say_json({f"{thing}s": count for thing, count in what.items()})
     else:
-        say([f"{target}: {', '.join(f'{count:,} {thing}' for thing, count in what.items())}"])
+        say([f"{target}: {', '.join(counted(count, thing) for thing, count in what.items())}"])

@@ -15,6 +15,7 @@ from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json, say_notes
 from spinney.cli.found import seconds
 from spinney.formats import jkl
+from spinney.layout import counted
 from spinney.parent_sets import score_parent_sets
 
 
@@ -107,7 +108,8 @@ def families(
     elif output:
         say(
             [
-                f"{output}: {len(sets):,} parent sets of {len(sets.names)} variables; {sets.families:,} were possible, "
+                f"{output}: {counted(len(sets), 'parent set')} of {counted(len(sets.names), 'variable')}; "
+                f"{sets.families:,} were possible, "
                 f"{sets.scored:,} were scored",
                 *(seconds(taken) if timing else ()),
             ]

@@ -1,4 +1,4 @@
-"""How commands speak of families and of what a search found.
+"""Lines about families and about the result of a search.
 
 In:  families, a Found.
 Out: lines of text."""
@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Mapping
 
 from spinney.cli.answer import aligned, number, say_aside, word, words
+from spinney.layout import family_rows
 from spinney.progress import Progress
 from spinney.search import Found
 
@@ -34,28 +35,28 @@ def news() -> Progress:
 
 def families(rows: Iterable[tuple[str, Iterable[str], float]]) -> list[str]:
     """One line per child: its parents and its local score."""
-    return aligned(
-        [(word(child), f"<- {words(parents)}" if parents else "", number(score)) for child, parents, score in rows]
-    )
+    return aligned(family_rows(rows))
 
 
 def proof(found: Found, over: str) -> list[str]:
     """The bound, and what follows from it."""
     if not math.isfinite(found.bound):
-        return ["bound   not known: this search proves nothing"]
+        return ["bound   not known: no proof (local search)"]
     if found.optimal:
-        return [f"bound   {number(found.bound)}  gap 0: proven the best over {over}"]
-    return [f"bound   {number(found.bound)}  gap {100 * found.gap:.4f} %: nothing over {over} scores above the bound"]
+        return [f"bound   {number(found.bound)}  gap 0: proven optimal over {over}"]
+    return [
+        f"bound   {number(found.bound)}  gap {100 * found.gap:.4f} %: no network over {over} scores above the bound"
+    ]
 
 
 def why_auto(method: str) -> str:
     if method.startswith("tabu"):
-        return ", taken by auto: there are too many parent sets or rows to score them all in about a minute"
-    return ", taken by auto: the parent sets are few enough to look for a proof"
+        return ", chosen by auto: scoring all parent sets would take more than about a minute"
+    return ", chosen by auto: all parent sets can be scored, so optimality may be proven"
 
 
 def stopped(found: Found) -> list[str]:
-    """A note for whoever should know that more time might have found more."""
+    """A note when more time might have found a better network."""
     if not found.stopped:
         return []
     more = "; --search exact goes on to the proof" if found.stopped == "node limit" else ""
@@ -67,7 +68,7 @@ def others(found: Found) -> list[str]:
     lines = []
     for rank, other in enumerate(found.alternatives, 2):
         differs = [
-            f"{word(child)} <- {words(own)}" if own else f"{word(child)} without parents"
+            f"{word(child)} <- {words(own)}" if own else f"{word(child)} has no parents"
             for child, own in other.parents.items()
             if set(own) != set(found.parents[child])
         ]

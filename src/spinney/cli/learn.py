@@ -9,12 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
+from spinney.catalog import choose_prior, choose_score, choose_search
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
 from spinney.cli.found import families, others, proof, seconds, stopped, why_auto
 from spinney.formats import NETWORKS
+from spinney.layout import counted
 from spinney.learn import Result
 from spinney.learn import learn as run
+from spinney.plan import Plan
 
 
 def learn(
@@ -97,12 +100,18 @@ def _lines(result: Result, by_auto: bool, timing: bool) -> list[str]:
     over = f"parent sets of {'any size' if plan.max_parents is None else f'up to {plan.max_parents}'}"
     over += ", within the constraints" if plan.constraints else ""
     return [
-        f"{len(network.names)} nodes and {len(network.edges)} edges from {rows:,} rows; "
+        f"{counted(len(network.names), 'node')} and {counted(len(network.edges), 'edge')} from {counted(rows, 'row')}; "
         "each node with its parents and its local score",
         *families((name, model.parents, model.score or 0.0) for name, model in network.models.items()),
-        f"score   {number(result.found.score)}  ({plan.score}, prior {plan.prior})",
+        f"score   {number(result.found.score)}  ({_choices(plan)})",
         *proof(result.found, over),
         *others(result.found),
-        f"search  {plan.search}{why_auto(plan.search) if by_auto else ''}",
+        f"search  {choose_search(plan.search).short}{why_auto(plan.search) if by_auto else ''}",
         *(seconds(result.seconds) if timing else ()),
     ]
+
+
+def _choices(plan: Plan) -> str:
+    """The score and, where it is not the default, the prior; the saved plan has all options."""
+    prior = "" if plan.prior == "uniform" else f", prior {choose_prior(plan.prior).short}"
+    return choose_score(plan.score).short + prior

@@ -5,13 +5,15 @@ Out: the rows of the catalog, and the formats."""
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from typing import Annotated, Any
 
 import typer
 
 from spinney.catalog import PRIORS, SCORES, SEARCHES, Entry, Score
 from spinney.cli import options as opt
-from spinney.cli.answer import aligned, say, say_json
+from spinney.cli.answer import say, say_json
 from spinney.errors import ChoiceError
 from spinney.formats import NETWORKS, jkl
 from spinney.table import FORMATS
@@ -21,12 +23,12 @@ def list_(
     what: Annotated[
         str | None,
         typer.Argument(
-            metavar="[scores|priors|searches|formats]", show_default=False, help=("One of the four; all without it.")
+            metavar="[scores|priors|searches|formats]", show_default=False, help=("One of the four; without it, all.")
         ),
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """List the scores, priors, searches and formats that there are."""
+    """List the available scores, priors, searches and file formats."""
     every = {
         "scores": _entries(SCORES),
         "priors": _entries(PRIORS),
@@ -34,14 +36,15 @@ def list_(
         "formats": _formats(),
     }
     if what is not None and what not in every:
-        raise ChoiceError(f"there is no list of {what!r}; choose one of {', '.join(every)}")
+        raise ChoiceError(f"there is no list {what!r}; choose one of {', '.join(every)}")
     shown = {word: rows for word, rows in every.items() if what in (None, word)}
     if json:
         say_json(shown)
         return
+    width = max(40, min(110, shutil.get_terminal_size().columns))  # of a pipe: 80, or what COLUMNS says
     lines = []
     for word, rows in shown.items():
-        lines += [word, *aligned([_cells(row) for row in rows])]
+        lines += [word, *(line for row in rows for line in _lines(row, width))]
     say(lines)
 
 
@@ -70,6 +73,13 @@ def _title(module: Any) -> str:
     return str(module.__doc__ or "").split("\n", 1)[0].rstrip(".")
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, str, str]:
+def _lines(row: dict[str, Any], width: int) -> list[str]:
+    """The name with its options and their defaults, and below it the help; no line is wider than the terminal."""
     options = ", ".join(f"{option['name']}={option['default']}" for option in row.get("options", ()))
-    return row["name"] + (f"({options})" if options else ""), row["help"], row["source"]
+    name = row["name"] + (f"({options})" if options else "")
+    about = row["help"] + (f" [{row['source']}]" if row["source"] else "")
+    return [*_wrapped(name, width, "  ", " " * (3 + len(row["name"]))), *_wrapped(about, width, "      ", "      ")]
+
+
+def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False)

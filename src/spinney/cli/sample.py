@@ -15,6 +15,7 @@ import typer
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json
 from spinney.errors import ChoiceError
+from spinney.layout import counted
 from spinney.network import Network
 from spinney.table import FORMATS
 
@@ -52,7 +53,7 @@ def sample(
         columns = drawn.to_arrow().to_pydict()
         say_json({"names": drawn.names, "rows": rows, "seed": seed, **({} if output else {"columns": columns})})
     elif output:
-        say([f"{output}: {rows:,} rows of {len(drawn.names)} columns"])
+        say([f"{output}: {counted(rows, 'row')} of {counted(len(drawn.names), 'column')}"])
     else:
         table = drawn.to_arrow()
         text = pa.table(

@@ -17,6 +17,7 @@ from spinney.cli.graphs import read_graph
 from spinney.formats import dot
 from spinney.formats.text import write_text
 from spinney.graph import DAG
+from spinney.layout import counted
 from spinney.parent_sets import ParentSets
 from spinney.search import Found, search
 
@@ -118,7 +119,8 @@ def solve(
         return
     say(
         [
-            f"{len(graph.names)} nodes and {len(graph.edges)} edges; each node with its parents and its local score",
+            f"{counted(len(graph.names), 'node')} and {counted(len(graph.edges), 'edge')}; "
+            "each node with its parents and its local score",
             *families((name, found.parents[name], record["local_scores"][name]) for name in listed.names),
             f"score   {number(found.score)}",
             *proof(found, "the listed parent sets"),

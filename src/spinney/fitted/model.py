@@ -5,6 +5,7 @@ Out: LocalModel, the few questions that a network asks of a model; Columns, rows
 
 from __future__ import annotations
 
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from spinney.errors import ChoiceError, DataError
 from spinney.kinds import Kind, Unseen
+from spinney.layout import ROWS
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset
@@ -139,6 +141,26 @@ class LocalModel(ABC):
     @abstractmethod
     def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Numbers:
         """A code or a value per row, drawn given the parents of the row."""
+
+    @abstractmethod
+    def text(self, rows: int | None = ROWS) -> str:
+        """The model as people read it, in the user's names and units; longer ones are cut after so many rows."""
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text())}</pre>"
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, object]:
+        """The same for JSON, complete."""
+
+    @property
+    def title(self) -> str:
+        """P(child | parents)."""
+        given = f" | {', '.join(self.parents)}" if self.parents else ""
+        return f"P({self.child}{given})"
 
     @abstractmethod
     def attributes(self) -> dict[str, object]:

@@ -20,6 +20,7 @@ from spinney.errors import ChoiceError
 from spinney.fitted import leaves
 from spinney.fitted.model import Columns, Floats, Ints, Levels, LocalModel, Numbers, align, draw_codes
 from spinney.kinds import Continuous, Kind, Ordinal
+from spinney.layout import ROWS, counted, cut
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset
@@ -284,6 +285,28 @@ class Partition(LocalModel):
     def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Numbers:
         leaf = self.leaf_of(data)
         return draw_codes(self.probabilities, leaf, rng) if self.kind.discrete else self.student.at(leaf).draw(rng)
+
+    @property
+    def title(self) -> str:
+        """P(child | parents), and the size of the tree or graph."""
+        shape = "decision graph" if (self._entries > 1).any() else "decision tree"
+        return f"{super().title}, {shape} with {counted(len(self.sums), 'leaf', 'leaves')}"
+
+    def text(self, rows: int | None = ROWS) -> str:
+        """The title and the splits as lines of if and else; a continuous child in the user's units."""
+        return "\n".join([self.title, *cut([f"  {line}" for line in self._lines()], rows, "line")])
+
+    def as_dict(self) -> dict[str, object]:
+        levels = _levels(self.kind)
+        return {
+            "node": self.child,
+            "model": self.word,
+            "parents": list(self.parents),
+            "levels": None if levels is None else list(levels),
+            "score": self.score,
+            "leaves": len(self.sums),
+            "text": self.describe(),
+        }
 
     def attributes(self) -> dict[str, object]:
         return {"levels": _levels(self.kind), "parents": self.parents, "partition": self.describe()}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from spinney.errors import ChoiceError, LimitError
 from spinney.fitted.model import Columns, Floats, Ints, Levels, LocalModel, align, draw_codes
+from spinney.layout import LEVELS, ROWS, aligned, counted, html_table, probability, word
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset
@@ -139,13 +140,17 @@ class Table(LocalModel):
     def dense(self) -> bool:
         return len(self.codes) == self.configurations
 
-    def describe(self, code: int) -> str:
-        """A configuration in the user's words: (yes, low)."""
+    def levels_at(self, code: int) -> tuple[str, ...]:
+        """The parents' levels of a configuration."""
         names = []
         for levels in reversed(self.parent_levels):
             code, place = divmod(code, len(levels))
             names.append(levels[place])
-        return f"({', '.join(reversed(names))})"
+        return tuple(reversed(names))
+
+    def describe(self, code: int) -> str:
+        """A configuration in the user's words: (yes, low)."""
+        return f"({', '.join(self.levels_at(code))})"
 
     def expanded(self) -> Floats:
         """All configurations, one row each."""
@@ -205,6 +210,62 @@ class Table(LocalModel):
     def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Ints:
         """A level code per data row, drawn given the parents of the row; one uniform number is used per row."""
         return draw_codes(self._rows, self.rows(data), rng)
+
+    def text(self, rows: int | None = ROWS) -> str:
+        """One line per stored configuration of the parents: their levels, the probabilities, the rows of data."""
+        shown = self._stored(rows)
+        head = (*self.parents, *map(str, self.levels[:LEVELS]), *self._last_heads())
+        lines = aligned([tuple(map(word, head)), *(self._cells(place) for place in shown)], head=True)
+        more = len(self.codes) - len([place for place in shown if place >= 0])
+        title = self.title + (f", of {counted(len(self.levels), 'level')}" if len(self.levels) > LEVELS else "")
+        return "\n".join([title, *lines, *([f"  ... and {counted(more, 'more row')}"] if more else [])])
+
+    def _repr_html_(self) -> str:
+        shown = self._stored(ROWS)
+        more = len(self.codes) - len([place for place in shown if place >= 0])
+        head = (*self.parents, *map(str, self.levels[:LEVELS]), *self._last_heads())
+        after = f"... and {counted(more, 'more row')}" if more else ""
+        return html_table(self.title, head, (self._cells(place) for place in shown), after)
+
+    def _stored(self, most: int | None) -> list[int]:
+        """The places of the rows to show; -1, the default row, comes last where configurations use it."""
+        places = range(len(self.codes) if most is None else min(most, len(self.codes)))
+        return [*places, *([] if self.dense else [-1])]
+
+    def _last_heads(self) -> tuple[str, ...]:
+        rest = len(self.levels) - LEVELS
+        return (*((f"{rest} more",) if rest > 0 else ()), *(("rows",) if self.counts is not None else ()))
+
+    def _cells(self, place: int) -> tuple[str, ...]:
+        """One row: the parents' levels (a default row: 'other'), probabilities to four digits, the number of rows."""
+        parents = (
+            ("other",) * len(self.parents) if place < 0 else tuple(map(word, self.levels_at(int(self.codes[place]))))
+        )
+        shares = self._rows[place]
+        cells = [probability(float(share)) for share in shares[:LEVELS]]
+        if len(self.levels) > LEVELS:
+            cells.append(probability(float(shares[LEVELS:].sum())))
+        if self.counts is not None:
+            cells.append("0" if place < 0 else f"{self.counts[place].sum():.10g}")
+        return (*parents, *cells)
+
+    def as_dict(self) -> dict[str, object]:
+        rows = [
+            {
+                "parents": None if place < 0 else list(self.levels_at(int(self.codes[place]))),
+                "probabilities": self._rows[place].tolist(),
+                **({} if self.counts is None or place < 0 else {"counts": self.counts[place].tolist()}),
+            }
+            for place in self._stored(None)
+        ]
+        return {
+            "node": self.child,
+            "model": self.word,
+            "parents": list(self.parents),
+            "levels": list(self.levels),
+            "score": self.score,
+            "rows": rows,  # a row whose parents are null stands for all configurations that are not listed
+        }
 
     def attributes(self) -> dict[str, object]:
         return {"levels": self.levels, "parents": self.parents, "cpt": self.expanded()}
