@@ -7,9 +7,7 @@ Nobody checks again after this door."""
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
-import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +24,9 @@ import pyarrow.parquet
 from spinney import _core, kinds_file
 from spinney.cells import MISSING_TEXTS
 from spinney.columns import FEW_INTEGERS, Column, Encoded, Rows, encode, settle, shown
-from spinney.errors import ChoiceError, DataError, FileFormatError, named, way
+from spinney.errors import ChoiceError, DataError, named, way
+from spinney.files import write_bytes
+from spinney.fingerprint import fingerprint
 from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, as_kind, code_type, to_plain
 from spinney.table import FORMATS, RawTable, read_frame, read_table, refuse_duplicates, suffixes
 
@@ -238,15 +238,10 @@ class Dataset:
 
     @property
     def fingerprint(self) -> str:
-        """sha256 of names, kinds and cells, whatever the order of the columns."""
+        """sha256 of names, kinds and cells, whatever the order of the columns and of the rows."""
         if self._fingerprint is None:
-            digest = hashlib.sha256()
-            for name in self.order:
-                data = self._data[name]
-                little = data.dtype.newbyteorder("<")
-                digest.update(json.dumps([name, to_plain(self.kinds[name]), self.n_rows]).encode())
-                digest.update(np.ascontiguousarray(data.astype(little, copy=False)).data)
-            self._fingerprint = digest.hexdigest()
+            described = {name: to_plain(self.kinds[name]) for name in self.names}
+            self._fingerprint = fingerprint(self._data, described, self.order)
         return self._fingerprint
 
     def select(self, names: Iterable[str]) -> Dataset:
@@ -293,11 +288,7 @@ class Dataset:
         content: bytes | memoryview = sink.getbuffer()
         if zipped:
             content = gzip.compress(content, mtime=0)  # no time inside: the same table gives the same file
-        try:
-            with open(label, "wb") as file:
-                file.write(content)
-        except OSError as error:
-            raise FileFormatError(f"{label}: cannot be written ({error.strerror}); choose another place") from None
+        write_bytes(content, label)
 
     def _known(self, name: str) -> str:
         if name not in self._data:

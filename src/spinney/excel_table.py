@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from spinney.errors import ChoiceError, FileFormatError
+from spinney.errors import ChoiceError, FileFormatError, way
 from spinney.header import find_header
 from spinney.machine import available_memory
 from spinney.raw_table import RawTable, damaged, from_cells
@@ -71,7 +71,7 @@ def _from_rows(rows: list[list[Any]], label: str, notes: list[str]) -> RawTable:
     records = [[_text(cell) for cell in row] for row in rows[:_LOOKED_AT]]
     header = find_header(records)
     if header is None:
-        raise FileFormatError(f"{label}: the sheet is empty; name another with sheet='...'")
+        raise FileFormatError(f"{label}: the sheet is empty", way("name another by {}", "sheet"), "fill it")
     if header.skipped:
         notes.append(f"skipped {header.skipped} {'line' if header.skipped == 1 else 'lines'} before the header")
     width = max(map(len, rows))

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 
-from spinney.errors import ChoiceError, FileFormatError
+from spinney.errors import ChoiceError, FileFormatError, SpinneyError, named
 from spinney.excel_table import SUFFIXES as EXCEL
 from spinney.excel_table import read_excel
 from spinney.frame_table import from_arrow
@@ -90,7 +90,7 @@ def read_table(
         article = {"text": "a text", "excel": "an Excel"}.get(found, f"a {found.capitalize()}")
         raise FileFormatError(f"{label} holds {article} file, which {suffix} does not say; give it the right suffix")
     if sheet is not None and found != "excel":
-        raise ChoiceError(f"{label} is not an Excel file and has no sheets; leave sheet={sheet[:40]!r} out")
+        raise ChoiceError(f"{label} is not an Excel file and has no sheets; leave {named('sheet')} {sheet!r} out")
     if found == "text":
         return read_text_table(raw, label, delimiter, encoding, suffix)
     return read_excel(raw, label, sheet) if found == "excel" else _read_arrow(raw, label, found)
@@ -111,7 +111,7 @@ def _read_arrow(raw: bytes, label: str, found: str) -> RawTable:
             f"{label}: the {found} data asks for more memory than there is here; it is damaged, or too large"
         ) from None
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-        if isinstance(error, (ChoiceError, FileFormatError)) or type(error).__module__.startswith("spinney"):
+        if isinstance(error, SpinneyError):
             raise
         raise damaged(label, found, error) from None
 

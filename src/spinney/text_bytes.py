@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 
-from spinney.errors import ChoiceError, FileFormatError
+from spinney.errors import ChoiceError, FileFormatError, named, way
 
 _MARKS = {  # the longer ones first: the mark of UTF-32 begins like that of UTF-16
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -55,7 +55,7 @@ def known_encoding(encoding: str) -> str:
         return codec.name
     except (LookupError, TypeError, ValueError, UnicodeError):
         raise ChoiceError(
-            f"encoding {str(encoding)[:40]!r} is not known; write 'utf-8', 'utf-16', 'cp1252', 'latin-1' or another "
+            f"{named('encoding')} {str(encoding)!r} is not known; write 'utf-8', 'utf-16', 'cp1252', 'latin-1' or another "
             "one that Python knows"
         ) from None
 
@@ -78,12 +78,17 @@ def _decoded(raw: bytes, encoding: str, label: str) -> bytes:
         width = int(encoding[4:6]) // 8 if encoding.startswith(("utf-16", "utf-32")) else 1
         line = raw[: error.start].count("\n".encode(encoding)[-width:]) + 1
         raise FileFormatError(
-            f"{label}, line {line}: byte 0x{raw[error.start]:02x} is not {encoding.upper()}; "
-            "correct the line, or name another encoding"
+            f"{label}, line {line}: byte 0x{raw[error.start]:02x} is not {encoding.upper()}",
+            "correct the line",
+            way("name another encoding by {}", "encoding"),
         ) from None
     except UnicodeEncodeError as error:  # a codec that gives half a character
         line = text[: error.start].count("\n") + 1
-        raise FileFormatError(f"{label}, line {line}: half a character of {encoding}; name another encoding") from None
+        raise FileFormatError(
+            f"{label}, line {line}: half a character of {encoding}",
+            "correct the line",
+            way("name another encoding by {}", "encoding"),
+        ) from None
     _refuse_nul(data, label)
     return data
 
@@ -120,11 +125,11 @@ def _not_utf8(raw: bytes, start: int) -> tuple[bytes, list[str]]:
         text = raw.decode("utf-8", errors=_AS_CP1252)
         return text.encode(), [
             f"line {line} and perhaps others hold bytes that are not UTF-8, read as cp1252; "
-            "pass encoding='cp1252' if the whole file is"
+            f"if the whole file is, say so by {named('encoding')}"
         ]
     text = codecs.charmap_decode(raw, "strict", _CP1252)[0]
     return text.encode(), [
-        f"read as cp1252, because line {line} is not valid UTF-8; pass encoding='...' if that is wrong"
+        f"read as cp1252, because line {line} is not valid UTF-8; if that is wrong, name the encoding by {named('encoding')}"
     ]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.csv
 
-from spinney.errors import FileFormatError
+from spinney.errors import FileFormatError, way
 from spinney.header import Header, find_header, is_number, usual_width
 from spinney.quotes import line_ends_in_cells, line_of
 from spinney.raw_table import RawTable, first_line, from_cells
@@ -209,13 +209,17 @@ def _mended(data: bytes, start: int, label: str, delimiter: str, header: Header,
 
 def _too_long(label: str, line: int, width: int, cells: int, delimiter: str) -> FileFormatError:
     return FileFormatError(
-        f"{label}, line {line}: the header has {width} cells and this line {cells}; correct the line, put cells with a "
-        f"{DELIMITERS.get(delimiter, repr(delimiter))} in double quotes, or name another delimiter"
+        f"{label}, line {line}: the header has {width} cells and this line {cells}",
+        "correct the line",
+        f"put cells with a {DELIMITERS.get(delimiter, repr(delimiter))} in double quotes",
+        way("name another delimiter by {}", "delimiter"),
     )
 
 
 def _too_short(label: str, line: int, width: int, short: int, rows: int) -> FileFormatError:
     return FileFormatError(
         f"{label}, line {line}: the header has {width} cells, and this line and {short - 1:,} others of {rows:,} have "
-        "fewer; correct the header or the lines, or name another delimiter"
+        "fewer",
+        "correct the header or the lines",
+        way("name another delimiter by {}", "delimiter"),
     )

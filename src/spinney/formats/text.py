@@ -6,12 +6,11 @@ Out: the text, or the file in its place."""
 from __future__ import annotations
 
 import gzip
-import os
-import tempfile
 import zlib
 from os import PathLike, fspath
 
 from spinney.errors import FileFormatError
+from spinney.files import write_bytes
 
 
 def read_text(path: str | PathLike[str]) -> str:
@@ -47,34 +46,4 @@ def write_text(text: str, path: str | PathLike[str]) -> None:
         ) from None
     if name.lower().endswith(".gz"):
         content = gzip.compress(content, mtime=0)  # no time inside: the same network gives the same bytes
-    try:
-        _replace(content, name)
-    except OSError as error:
-        raise FileFormatError(
-            f"{name}: cannot be written ({error.strerror}): check the folder and the permissions"
-        ) from None
-
-
-def _replace(content: bytes, name: str) -> None:
-    folder, base = os.path.split(os.path.realpath(name))
-    handle, temporary = tempfile.mkstemp(prefix=f".{base[:40]}.", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, _usual_mode(name))
-        os.replace(temporary, name if not os.path.islink(name) else os.path.realpath(name))
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _usual_mode(name: str) -> int:
-    """The mode of the file that is replaced, or of a new file: temporary files are private, results are not."""
-    try:
-        return os.stat(name).st_mode & 0o777
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+    write_bytes(content, name)
