@@ -85,8 +85,8 @@ def read_table(
     if len(raw) == 0:
         raise FileFormatError(f"{label} is empty; give a table with a header line and at least one row")
     suffix, _ = suffixes(label)
-    found, named = _format(raw, label), _NAMED.get(suffix)
-    if named is not None and found != named:
+    found, expected = _format(raw, label), _NAMED.get(suffix)
+    if expected is not None and found != expected:
         article = {"text": "a text", "excel": "an Excel"}.get(found, f"a {found.capitalize()}")
         raise FileFormatError(f"{label} holds {article} file, which {suffix} does not say; give it the right suffix")
     if sheet is not None and found != "excel":

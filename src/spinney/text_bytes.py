@@ -55,8 +55,8 @@ def known_encoding(encoding: str) -> str:
         return codec.name
     except (LookupError, TypeError, ValueError, UnicodeError):
         raise ChoiceError(
-            f"{named('encoding')} {str(encoding)!r} is not known; write 'utf-8', 'utf-16', 'cp1252', 'latin-1' or another "
-            "one that Python knows"
+            f"{named('encoding')} {str(encoding)!r} is not known; write 'utf-8', 'utf-16', 'cp1252', 'latin-1' "
+            "or another one that Python knows"
         ) from None
 
 
@@ -129,7 +129,8 @@ def _not_utf8(raw: bytes, start: int) -> tuple[bytes, list[str]]:
         ]
     text = codecs.charmap_decode(raw, "strict", _CP1252)[0]
     return text.encode(), [
-        f"read as cp1252, because line {line} is not valid UTF-8; if that is wrong, name the encoding by {named('encoding')}"
+        f"read as cp1252, because line {line} is not valid UTF-8; "
+        f"if that is wrong, name the encoding by {named('encoding')}"
     ]
 
 
