@@ -7,16 +7,20 @@ Out: an example that fails, or a page that differs from the catalog, fails here.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+import spinney as sp
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md"]
@@ -80,3 +84,29 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+def _members(value: Any) -> list[tuple[str, Any]]:
+    """The public functions and properties that a class defines itself."""
+    found = []
+    for name, member in vars(value).items():
+        plain = getattr(member, "__func__", member)
+        if not name.startswith("_") and (inspect.isfunction(plain) or isinstance(member, (property, cached_property))):
+            found.append((name, member))
+    return found
+
+
+def test_every_public_name_says_what_it_is() -> None:
+    for name in sp.__all__:
+        value = getattr(sp, name)
+        if name == "__version__":
+            continue
+        assert inspect.getdoc(value) and not str(value.__doc__).startswith(f"{name}("), f"sp.{name} has no docstring"
+        for own, member in _members(value) if inspect.isclass(value) else ():
+            assert inspect.getdoc(member), f"sp.{name}.{own} has no docstring"
+
+
+def test_the_reference_has_every_public_name() -> None:
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    missing = [name for name in sp.__all__ if name != "__version__" and f"sp.{name}" not in text]
+    assert not missing

@@ -1,7 +1,8 @@
-"""The pages that are written by machine: docs/scores.md, docs/searches.md, docs/cli.md.
+"""The pages that are generated: docs/scores.md, docs/searches.md, docs/cli.md, docs/api.md.
 
-In:  the catalog and the commands, as installed.
-Out: the pages; with --check nothing is written, and exit 1 with a sentence when a page is not what it should be."""
+In:  the catalog, the commands and the docstrings, as installed.
+Out: the pages, and those written by hand with their lines wrapped. With --check nothing is written, and the exit code
+is 1, with a sentence, when a page is not what it should be."""
 
 from __future__ import annotations
 
@@ -11,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import typer
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # for api.py, when a test loads this file
+
+import api
 
 from spinney.catalog import PRIORS, SCORES, SEARCHES, Entry
 from spinney.cli import COMMANDS, app
@@ -176,13 +181,19 @@ def _table(rows: Iterable[tuple[str, ...]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *body])
 
 
-PAGES = {"scores.md": scores, "searches.md": searches, "cli.md": cli}
+def reference() -> str:
+    """Every public name of the Python package."""
+    return HEAD.format("the docstrings in src/spinney") + "\n" + api.page()
+
+
+PAGES = {"scores.md": scores, "searches.md": searches, "cli.md": cli, "api.md": reference}
 
 
 def main(arguments: list[str]) -> int:
     stale = []
-    for name, page in PAGES.items():
-        text, file = page().rstrip("\n") + "\n", DOCS / name
+    pages = {name: page().rstrip("\n") + "\n" for name, page in PAGES.items()}
+    for name, text in pages.items():
+        file = DOCS / name
         if file.is_file() and file.read_text(encoding="utf-8") == text:
             continue
         stale.append(name)
@@ -191,7 +202,7 @@ def main(arguments: list[str]) -> int:
             file.write_text(text, encoding="utf-8")
     if arguments == ["--check"] and stale:
         print(
-            f"docs: {', '.join(stale)} in docs/ are not what the catalog and the commands say; "
+            f"docs: {', '.join(stale)} in docs/ are out of date; "
             "run python tools/docs.py and commit",
             file=sys.stderr,
         )

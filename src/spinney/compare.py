@@ -48,11 +48,15 @@ class Comparison:
         return self.recall
 
     def as_dict(self) -> dict[str, int | float | None]:
+        """All numbers by name."""
         return {**asdict(self), "ap": self.ap, "ar": self.ar}
 
 
 def compare(truth: Graph, learned: Graph) -> Comparison:
-    """Compare a learned graph with the true one, which comes first."""
+    """Compare a learned graph with the true one, which comes first.
+
+    >>> sp.compare(sp.Network.read("examples/clinic.bif"), net).shd
+    """
     true, found = _graph(truth), _graph(learned)
     _check_same_names(true, found)
     agree, wd, fp, fn = _pairs(_cpdag(true), _cpdag(found))

@@ -28,8 +28,13 @@ Edge = tuple[str, str]
 
 @dataclass(frozen=True)
 class Constraints:
-    """Edges are (parent, child). A column of a later tier is never a parent of one of an earlier tier; columns in no
-    tier are free. max_parents holds for all children, or per child when it is a dict."""
+    """Required and forbidden edges, tiers and limits, for learn().
+
+    Edges are (parent, child). A column of a later tier is never a parent of one of an earlier tier; columns in no
+    tier are free. max_parents holds for all children, or per child when it is a dict.
+
+    >>> sp.learn(data, constraints=sp.Constraints(forbidden=[("pain", "heart")], tiers=[["age"], ["smoker", "heart"]]))
+    """
 
     required: Sequence[Edge] = ()
     forbidden: Sequence[Edge] = ()
@@ -60,6 +65,7 @@ class Constraints:
         return cls(**content)
 
     def as_dict(self) -> dict[str, Any]:
+        """The four parts by name, for files."""
         limit = dict(self.max_parents) if isinstance(self.max_parents, Mapping) else self.max_parents
         return {
             "required": [list(e) for e in self.required],

@@ -43,6 +43,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.columns = columns
 
     def fit(self, X: Any, y: Any = None) -> Discretiser:
+        """Find the thresholds from these rows; y, the classes, is needed by the method mdl."""
         cut = self._way()
         _, values = self._read(X, reset=True)
         classes = self._classes(y, len(values))

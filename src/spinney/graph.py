@@ -17,7 +17,10 @@ Edge = tuple[str, str]
 
 
 class DAG:
-    """A directed acyclic graph. `parents` keeps the order of the parents as given; equality does not look at it."""
+    """A directed acyclic graph. `parents` keeps the order of the parents as given; equality ignores it.
+
+    >>> sp.DAG(["a", "b"], {"b": ["a"]}).edges
+    """
 
     __slots__ = ("_names", "_order", "_parents")
 
@@ -32,10 +35,12 @@ class DAG:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The nodes, in the order given."""
         return self._names
 
     @property
     def parents(self) -> Mapping[str, tuple[str, ...]]:
+        """Per node its parents."""
         return self._parents
 
     @property
@@ -115,14 +120,17 @@ class CPDAG:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The nodes, in the order given."""
         return self._names
 
     @property
     def directed(self) -> frozenset[Edge]:
+        """The directed edges, as (parent, child)."""
         return self._directed
 
     @property
     def undirected(self) -> frozenset[frozenset[str]]:
+        """The undirected edges, as pairs."""
         return self._undirected
 
     def skeleton(self) -> frozenset[frozenset[str]]:

@@ -60,8 +60,22 @@ def learn(
     start: Parents | None = None,
     **options: Any,
 ) -> Result:
-    """Learn a network. Options of the search are keywords; max_parents=None is no limit; Ctrl-C during the search
-    returns the best network so far, with result.found.stopped saying so."""
+    """Learn a network from data.
+
+    score: the score of a family; see docs/scores.md.
+    prior: the prior on parent sets; see docs/searches.md.
+    search: the search method; its options are further keywords, as in search="tabu", restarts=10.
+    max_parents: the most parents of a node; None is no limit.
+    constraints: required and forbidden edges, tiers.
+    candidates: per child the columns that may be its parents; children that are not named may have all.
+    time_limit: seconds for scoring, search and fit. At the limit, and at Ctrl-C, the best network so far is returned,
+        and result.found.stopped says so.
+    n_jobs: the number of threads; -1 uses all cores. The result does not depend on it.
+    start: a graph that the search starts from.
+
+    >>> result = sp.learn(frame, score="bdeu", max_parents=2)
+    >>> result.network, result.found.optimal
+    """
     data = as_dataset(data)
     candidates = listed_candidates(candidates)
     graph = _find(
@@ -110,7 +124,10 @@ def find(
     start: Parents | None = None,
     **options: Any,
 ) -> Found:
-    """The graph alone: as learn(), without fitting parameters."""
+    """The graph alone: as learn(), without fitting parameters.
+
+    >>> sp.find(data).parents
+    """
     candidates = listed_candidates(candidates)
     return _find(
         as_dataset(data),
@@ -204,7 +221,10 @@ def _find(
 def local_score(
     data: Data, child: str, parents: Iterable[str], score: str | Choice = "bdeu", prior: str | Choice = "uniform"
 ) -> float:
-    """The score of one family: natural log, larger is better."""
+    """The score of one family: natural log, larger is better.
+
+    >>> sp.local_score(data, "heart", ["smoker", "pressure"])
+    """
     return local_scores(data, [(child, parents)], score, prior)[0]
 
 
@@ -214,7 +234,10 @@ def local_scores(
     score: str | Choice = "bdeu",
     prior: str | Choice = "uniform",
 ) -> list[float]:
-    """The scores of many families (child, parents), in one crossing into the core."""
+    """The scores of many families (child, parents), in one call of the core.
+
+    >>> sp.local_scores(data, [("heart", ["smoker"]), ("heart", [])])
+    """
     data = as_dataset(data)
     checked = [(child, check_family(data, child, parents)) for child, parents in families]
     if not checked:
@@ -223,14 +246,20 @@ def local_scores(
 
 
 def score(data: Data, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> float:
-    """The score of a whole network: the sum over its families."""
+    """The score of a whole network: the sum over its families.
+
+    >>> sp.score(data, {"heart": ["smoker"], "pain": ["heart"]})
+    """
     data = as_dataset(data)
     graph = _graph(data, parents)
     return math.fsum(local_scores(data, graph.items(), score, prior))
 
 
 def fit(data: Data, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> Network:
-    """The parameters for a given graph: posterior means where the score is Bayesian, else relative frequencies."""
+    """The parameters for a given graph: posterior means where the score is Bayesian, else relative frequencies.
+
+    >>> sp.fit(data, {"heart": ["smoker"], "pain": ["heart"]}).log_prob(data)
+    """
     data = as_dataset(data)
     return _fitted(data, _graph(data, parents), score, prior, _plan(score, prior))
 

@@ -57,10 +57,12 @@ class Network:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The nodes, in the order of the table."""
         return self.dag.names
 
     @property
     def parents(self) -> dict[str, tuple[str, ...]]:
+        """Per node its parents."""
         return dict(self.dag.parents)
 
     @property
@@ -123,7 +125,10 @@ class Network:
         return total
 
     def sample(self, n: int, seed: int = 0) -> Dataset:
-        """Draw n rows. The same seed gives the same rows, whatever the order of the columns."""
+        """Draw n rows, as a Dataset. The same seed gives the same rows, whatever the order of the columns.
+
+        >>> net.sample(1000, seed=1).to_arrow()
+        """
         return sample.sample(self, n, seed)
 
     def predict_proba(self, data: Data, target: str, *, unseen: Unseen = "refuse") -> Floats:
@@ -140,7 +145,10 @@ class Network:
         return predict.posterior(self, self._columns(data, blanket, unseen), target)
 
     def predict(self, data: Data, target: str) -> list[str] | Floats:
-        """Per row the most probable level of the target, among equals the earlier; or its mean, if it is continuous."""
+        """Per row the most probable level of the target, among equals the earlier; or its mean, if it is continuous.
+
+        >>> net.predict(frame.drop(columns="heart"), "heart")
+        """
         blanket = predict.markov_blanket(self.dag, target)
         levels = self._levels(target)
         if levels is None:

@@ -30,7 +30,7 @@ Arrays = tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]
 
 
 class ParentSets:
-    """Immutable. `arrays[i]` belongs to the i-th name in sorted order, best score first."""
+    """Per child the scored parent sets, best score first. Immutable."""
 
     def __init__(
         self,
@@ -72,6 +72,7 @@ class ParentSets:
 
     @cached_property
     def arrays(self) -> list[Arrays]:
+        """Per child, in sorted order of names: scores, sizes, and the parents one set after another."""
         given = self._given
         return given if isinstance(given, list) else [given.of(child) for child in range(len(self.names))]
 
@@ -171,12 +172,14 @@ class ParentSets:
                 )
 
     def write(self, path: str | PathLike[str]) -> None:
+        """Write the sets as .jkl or .jkl.gz."""
         from spinney.formats import jkl
 
         jkl.write(self, path)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> ParentSets:
+        """Read a .jkl file."""
         from spinney.formats import jkl
 
         return jkl.read(path)

@@ -11,6 +11,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Plan:
+    """The choices that made a network; saved with it, so that it can be learned again."""
+
     score: str
     prior: str
     search: str  # the method that ran, when the user said "auto"
@@ -21,4 +23,5 @@ class Plan:
     version: str  # of spinney
 
     def as_dict(self) -> dict[str, Any]:
+        """The choices by name, for files."""
         return asdict(self)

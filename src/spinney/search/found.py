@@ -86,6 +86,7 @@ class Found:
 
     @property
     def optimal(self) -> bool:
+        """Whether the score is proven to be the best over the scored parent sets."""
         return self.bound - self.score <= 10 * ROUNDING * abs(self.score)
 
     @property
@@ -97,6 +98,7 @@ class Found:
 
     @property
     def gap(self) -> float:
+        """(bound - score) / |score|: no network is better by more than this share."""
         if self.optimal:
             return 0.0
         return (self.bound - self.score) / abs(self.score) if self.score else math.inf
