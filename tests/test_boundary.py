@@ -110,7 +110,11 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "sheet of a text file": ({}, [*TAKES, "--sheet", "May"], ("table.csv", "--sheet", "May")),
     "NUL in a path": ({}, ["learn", "a\0b.csv"], ("path",)),
     "infinity": ({"bad.csv": "a,b\n1.5,x\ninf,y\n2.5,x\n"}, LEARN, ("'a'",)),
-    "missing cells": ({"bad.csv": "a,b\n1,x\n,y\n2,x\n"}, LEARN, ("'a' 1", "row 2", "--missing drop")),
+    "missing cells": (
+        {"bad.csv": "a,b\n1,x\n,y\n2,x\n"},
+        [*LEARN, "--missing", "refuse"],
+        ("'a' 1", "row 2", "--missing auto"),
+    ),
     "all rows missing": ({"bad.csv": "a,b\n1,\n,y\n"}, [*LEARN, "--missing", "drop"], ("every row",)),
     "missing in numbers as a level": (
         {"bad.csv": "a,b\n1.5,x\n,y\n2.5,x\n"},
@@ -119,7 +123,6 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     ),
     "missing: no such word": ({}, [*TAKES, "--missing", "ignore"], ("ignore", "drop")),
     "continuous column": ({"bad.csv": "a,b\n1.5,x\n2.25,y\n"}, LEARN, ("'a'", "continuous", "bdeu", "--kinds")),
-    "date column": ({"bad.csv": "a,b\n2020-01-01,x\n2020-01-02,y\n"}, LEARN, ("'a'", "dates")),
     "not the encoding named": ({"bad.csv": b"a,b\nx,\xe9\n"}, [*LEARN, "--encoding", "utf-8"], ("line 2", "UTF-8")),
     "damaged gzip": ({"bad.csv": gzip.compress(TABLE.encode())[:60]}, LEARN, ("bad.csv", "gzip")),
     "zip archive": ({"bad.csv": b"PK\x03\x04rest"}, LEARN, ("bad.csv", "zip")),
@@ -375,7 +378,7 @@ CALLS: dict[str, tuple[type[sp.SpinneyError], Act]] = {
     "no columns": (sp.DataError, lambda data: sp.Dataset.from_frame({})),
     "columns of two lengths": (sp.DataError, lambda data: sp.Dataset.from_frame({"a": [1, 2], "b": [1]})),
     "infinity": (sp.DataError, lambda data: sp.Dataset.from_frame({"a": [1.5, float("inf")]})),
-    "missing": (sp.DataError, lambda data: sp.Dataset.from_frame({"a": ["x", None]})),
+    "missing": (sp.DataError, lambda data: sp.Dataset.from_frame({"a": ["x", None]}, missing="refuse")),
     "kind that is none": (sp.DataError, lambda data: sp.Dataset.from_frame({"a": ["x"]}, kinds={"a": "nominal"})),
     "levels twice": (sp.DataError, lambda data: sp.Ordinal(["a", "a"])),
     "unknown score": (sp.ChoiceError, lambda data: sp.learn(data, score="bdue")),
@@ -481,7 +484,12 @@ def test_the_api_refuses_in_one_sentence(case: str, folder: Path) -> None:
 
 def test_a_constant_column_is_noted_and_harmless(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "constant.csv").write_text("a,b,c\n" + "x,u,1\ny,v,1\n" * 20)
-    assert main(["learn", "constant.csv", "--json", "-o", "net.json"]) == 0
+    assert main(["learn", "constant.csv", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert "c" not in json.loads(out)["parents"]
+    assert "note: left out 'c': constant (every row has '1')\n" in err
+    (folder / "kinds.yaml").write_text("c: categorical\n")
+    assert main(["learn", "constant.csv", "--kinds", "kinds.yaml", "--json", "-o", "net.json"]) == 0
     out, err = capsys.readouterr()
     assert json.loads(out)["parents"]["c"] == []
     assert err == "note: column 'c' is constant: every row has '1'\n"

@@ -134,12 +134,12 @@ def test_an_edge_between_names_with_arrows_in_them(said: Any, folder: Path) -> N
 
 
 def test_notes_go_to_standard_error(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "gaps.csv").write_text("a,b\n1,x\n,y\n2,x\n")
+    (folder / "gaps.csv").write_text("a,b\n1,x\n,y\n2,y\n")
     assert main(["learn", "gaps.csv", "--missing", "drop", "--json"]) == 0
     out, err = capsys.readouterr()
     assert strict(out)["data"]["rows"] == 2
-    assert "note: dropped 1 of 3 rows with missing values\n" in err
-    assert "dropped 1 of 3 rows with missing values" in strict(out)["notes"]
+    assert "note: rows with missing cells dropped: 1 of 3\n" in err
+    assert "rows with missing cells dropped: 1 of 3" in strict(out)["notes"]
 
 
 def test_a_delimiter_by_name(said: Any, folder: Path) -> None:
@@ -153,11 +153,11 @@ def test_a_delimiter_by_name(said: Any, folder: Path) -> None:
 
 def test_the_kinds_file_reads_back_to_the_same_data(said: Any, data: sp.Dataset, folder: Path) -> None:
     (folder / "kinds.yaml").write_text(said("kinds", "table.csv"))
-    assert "# text" in (folder / "kinds.yaml").read_text()
+    assert "# yes or no" in (folder / "kinds.yaml").read_text()
     answer = strict(said("learn", "table.csv", "--kinds", "kinds.yaml", "--json"))
     assert answer["data"]["fingerprint"] == data.fingerprint
     columns = strict(said("kinds", "table.csv", "--kinds", "kinds.yaml", "--json"))["columns"]
-    assert columns["lung"] == {"kind": "categorical", "levels": ["no", "yes"], "reason": "user"}
+    assert columns["lung"].items() >= {"kind": "categorical", "levels": ["no", "yes"], "reason": "user"}.items()
 
 
 def test_score_of_a_network_is_the_sum_of_its_families(said: Any, data: sp.Dataset) -> None:

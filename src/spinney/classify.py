@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 
 from spinney.catalog import Choice, Score, choose_score
 from spinney.constraints import Constraints
-from spinney.dataset import Data, Dataset, Kinds, as_dataset
+from spinney.dataset import Data, Dataset, as_dataset
 from spinney.discretise import Discretiser
 from spinney.errors import ChoiceError
 from spinney.evaluate import check_classes, numbered
@@ -30,6 +30,7 @@ from spinney.kinds import KINDS, Categorical, Kind, interval_codes, intervals, l
 from spinney.learn import find, fit, fit_found
 from spinney.machine import whole
 from spinney.network import Network
+from spinney.reading import Kinds, Reading
 from spinney.search import Found
 from spinney.table import read_frame
 
@@ -73,7 +74,10 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             kinds = dict.fromkeys(columns, kinds)
         # A kinds file may be that of the whole table, the class included.
         named = isinstance(X, Dataset) and kinds is None
-        data = X if named else Dataset.from_frame(columns, kinds=kinds, ignore_absent=not isinstance(kinds, Mapping))
+        absent = not isinstance(kinds, Mapping)
+        # Columns are known by their position later, and rows belong to y: all stay.
+        reading = Reading.of(kinds, ignore_absent=absent, keep_all=True, missing="refuse")
+        data = X if named else as_dataset(columns, reading)
         return self._fit(data, _target_name(y, data.names), labels)
 
     def fit_dataset(self, data: Data, target: str) -> _Classifier:

@@ -10,9 +10,8 @@ import gzip
 import io
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,33 +20,41 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
-from spinney import _core, kinds_file
-from spinney.cells import MISSING_TEXTS
-from spinney.columns import FEW_INTEGERS, Column, Encoded, Rows, encode, settle, shown
-from spinney.errors import ChoiceError, DataError, named, way
+from spinney import _core
+from spinney.columns import Column
+from spinney.errors import ChoiceError, DataError
 from spinney.files import write_bytes
 from spinney.fingerprint import fingerprint
-from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, as_kind, code_type, to_plain
+from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, code_type, to_plain
+from spinney.prepare import prepare
+from spinney.reading import Kinds, Missing, Names, Reading, shown
+from spinney.settle import FEW_INTEGERS
 from spinney.table import FORMATS, RawTable, read_frame, read_table, refuse_duplicates, suffixes
 
-Missing = Literal["refuse", "drop", "level"]
-Kinds = Mapping[str, Kind | str] | str | os.PathLike[str] | None
 Array = npt.NDArray[np.generic]
 Data = Any  # what as_dataset() takes: a Dataset, a pandas, polars or Arrow table, or a dict of columns
+_SHOWN_COLUMNS = 20  # of a Dataset's repr
 
 
 class Dataset:
     """A table whose columns all have a kind. It does not change; select() and take() give new ones."""
 
     def __init__(
-        self, columns: Mapping[str, Column], n_rows: int, *, notes: Sequence[str] = (), standardise: bool = True
+        self,
+        columns: Mapping[str, Column],
+        n_rows: int,
+        *,
+        notes: Sequence[str] = (),
+        left_out: Mapping[str, str] | None = None,
+        standardise: bool = True,
     ) -> None:
         """From columns already settled; read(), from_frame(), from_codes() and from_columns() are the doors."""
         self.names: tuple[str, ...] = tuple(columns)
         self.order = tuple(sorted(self.names))  # the core numbers columns by it
         self.kinds: dict[str, Kind] = {name: column.kind for name, column in columns.items()}
         self.reasons: dict[str, str] = {name: column.reason for name, column in columns.items()}
-        self.notes: tuple[str, ...] = (*notes, *(note for column in columns.values() for note in column.notes))
+        self.notes: tuple[str, ...] = tuple(notes)
+        self.left_out: dict[str, str] = dict(left_out or {})  # columns of the table that are not here, and why
         self.n_rows = n_rows
         self.standardise = standardise
         self._data: dict[str, Array] = {name: np.ascontiguousarray(column.data) for name, column in columns.items()}
@@ -65,7 +72,13 @@ class Dataset:
         path: str | os.PathLike[str],
         *,
         kinds: Kinds = None,
-        missing: Missing = "refuse",
+        missing: Missing = "auto",
+        columns: Names = None,
+        exclude: Names = None,
+        decimal: str | None = None,
+        drop_missing_above: float = 0.5,
+        min_count: int = 1,
+        keep_all: bool = False,
         standardise: bool = True,
         delimiter: str | None = None,
         encoding: str | None = None,
@@ -76,17 +89,33 @@ class Dataset:
     ) -> Dataset:
         """The table in a file: .csv .tsv .txt .parquet .feather .arrow, or .gz of it, .xlsx .xls; '-': standard input.
 
-        kinds: column -> kind (or its word), for some or all columns, or the path of a kinds file.
-        missing: 'refuse', 'drop' (the rows) or 'level' (discrete columns get the level 'missing').
+        kinds: column -> kind (or its word, or 'left out'), for some or all columns, or the path of a kinds file.
+        missing: 'auto' (columns that are mostly empty are left out, discrete columns with many holes get the level
+            'missing', the other rows with holes are dropped), 'refuse', 'drop' (the rows) or 'level'.
+        columns, exclude: read only these columns; read all but these.
+        decimal: the decimal mark of text, ',' or '.'; without it, found from the file.
+        drop_missing_above: a column with a larger share of missing cells is left out.
+        min_count: levels that fewer rows have are merged into the level 'other'.
+        keep_all: leave out no column (identifiers, constant and empty ones) and merge no levels by yourself.
         delimiter, encoding: of a text file; found from the file unless given.
         sheet: of an Excel file; the first unless given.
         ignore_absent: kinds may name columns that the table does not have.
         only_named: take only the columns that kinds names.
         unseen: levels that kinds does not name are refused, or, with 'allow', added after those that it names."""
-        declared = _declared(kinds)
-        _check_choices(missing, unseen)
-        table = read_table(path, delimiter, encoding, sheet)
-        return cls._from_raw(table, declared, missing, standardise, ignore_absent, only_named, unseen)
+        reading = Reading.of(
+            kinds,
+            columns,
+            exclude,
+            missing=missing,
+            decimal=decimal,
+            drop_missing_above=drop_missing_above,
+            min_count=min_count,
+            keep_all=keep_all,
+            ignore_absent=ignore_absent,
+            only_named=only_named,
+            unseen=unseen,
+        )
+        return cls.from_raw(read_table(path, delimiter, encoding, sheet), reading, standardise=standardise)
 
     @classmethod
     def from_frame(
@@ -94,17 +123,39 @@ class Dataset:
         frame: Any,
         *,
         kinds: Kinds = None,
-        missing: Missing = "refuse",
+        missing: Missing = "auto",
+        columns: Names = None,
+        exclude: Names = None,
+        decimal: str | None = None,
+        drop_missing_above: float = 0.5,
+        min_count: int = 1,
+        keep_all: bool = False,
         standardise: bool = True,
         ignore_absent: bool = False,
         only_named: bool = False,
         unseen: Unseen = "refuse",
     ) -> Dataset:
         """The table in a pandas, polars or Arrow frame, or a dict of columns; options as in read()."""
-        declared = _declared(kinds)
-        _check_choices(missing, unseen)
-        table = read_frame(frame)
-        return cls._from_raw(table, declared, missing, standardise, ignore_absent, only_named, unseen)
+        reading = Reading.of(
+            kinds,
+            columns,
+            exclude,
+            missing=missing,
+            decimal=decimal,
+            drop_missing_above=drop_missing_above,
+            min_count=min_count,
+            keep_all=keep_all,
+            ignore_absent=ignore_absent,
+            only_named=only_named,
+            unseen=unseen,
+        )
+        return cls.from_raw(read_frame(frame), reading, standardise=standardise)
+
+    @classmethod
+    def from_raw(cls, table: RawTable, reading: Reading, *, standardise: bool = True) -> Dataset:
+        """From a table as table.py reads it, under choices that are checked."""
+        made = prepare(table, reading)
+        return cls(made.columns, made.n_rows, notes=made.all_notes(), left_out=made.left_out, standardise=standardise)
 
     @classmethod
     def from_codes(
@@ -144,56 +195,18 @@ class Dataset:
                 settled[name] = Column(kind, "codes", np.array(column, dtype=code_type(kind.levels)))
         return cls(settled, len(next(iter(columns.values()))), standardise=standardise)
 
-    @classmethod
-    def _from_raw(
-        cls,
-        table: RawTable,
-        declared: dict[str, Kind],
-        missing: Missing,
-        standardise: bool,
-        ignore_absent: bool,
-        only_named: bool,
-        unseen: Unseen,
-    ) -> Dataset:
-        _check_names(table.names)
-        if not ignore_absent:
-            for name in declared:
-                if name not in table.names:
-                    raise DataError(
-                        f"kinds names column {name!r} which the table does not have; "
-                        f"its columns are {shown(table.names)}"
-                    )
-        chosen = [name for name in table.names if not only_named or name in declared]
-        if not chosen:
-            raise DataError(f"kinds names none of the columns of the table; they are {shown(table.names)}")
-        n_rows = len(table.columns[0])
-        if n_rows == 0:
-            raise DataError("the table has columns but no rows; give at least one row")
-        encoded = _encoded(table, chosen, declared)
-        notes = list(table.notes)
-        notes += [f"column {name!r} has spaces around its name" for name in chosen if name != name.strip()]
-        rows = Rows()
-        if missing != "level":
-            kept = _complete_rows(encoded, n_rows, missing, table.text)
-            if kept is not None:
-                notes.append(f"dropped {n_rows - len(kept):,} of {n_rows:,} rows with missing values")
-                encoded = {name: column.keep(kept) for name, column in encoded.items()}
-                rows, n_rows = Rows(kept), len(kept)
-        if n_rows == 1:
-            notes.append("the table has one row, from which no dependence can be learned")
-        settled = {
-            name: settle(name, column, declared.get(name), rows, missing == "level", unseen == "allow")
-            for name, column in encoded.items()
-        }
-        return cls(settled, n_rows, notes=notes, standardise=standardise)
-
     def __len__(self) -> int:
         return self.n_rows
 
     def __repr__(self) -> str:
         words = [kind.word for kind in self.kinds.values()]
-        counted = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-        return f"Dataset({self.n_rows:,} rows, {len(words):,} columns: {counted})"
+        counted = ", ".join(f"{words.count(word):,} {word}" for word in dict.fromkeys(words))
+        head = f"Dataset({self.n_rows:,} rows, {len(words):,} columns: {counted})"
+        rows = [(name, kind.word, _summary(kind)) for name, kind in list(self.kinds.items())[:_SHOWN_COLUMNS]]
+        widths = [max(len(row[at]) for row in rows) for at in range(2)]
+        lines = [f"  {name:<{widths[0]}}  {word:<{widths[1]}}  {text}".rstrip() for name, word, text in rows]
+        more = len(words) - len(rows)
+        return "\n".join([head, *lines, *([f"  and {more:,} more columns"] if more else ())])
 
     def levels(self, name: str) -> tuple[str, ...]:
         """The levels of a discrete column, in the order of its codes."""
@@ -251,7 +264,7 @@ class Dataset:
         if not chosen:
             raise DataError("no column is selected; name at least one")
         columns = {self._known(name): Column(self.kinds[name], self.reasons[name], self._data[name]) for name in chosen}
-        return Dataset(columns, self.n_rows, standardise=self.standardise)
+        return Dataset(columns, self.n_rows, left_out=self.left_out, standardise=self.standardise)
 
     def take(self, rows: npt.ArrayLike) -> Dataset:
         """Some of the rows, by position from 0 or by a mask of True and False; kinds and levels are kept."""
@@ -262,7 +275,40 @@ class Dataset:
         if chosen.ndim != 1 or len(chosen) == 0 or not whole or chosen.min() < 0 or chosen.max() >= self.n_rows:
             raise DataError(f"rows to take are one or more positions from 0 to {self.n_rows - 1}, or one truth per row")
         columns = {name: Column(self.kinds[name], self.reasons[name], self._data[name][chosen]) for name in self.names}
-        return Dataset(columns, len(chosen), standardise=self.standardise)
+        return Dataset(columns, len(chosen), left_out=self.left_out, standardise=self.standardise)
+
+    def __getitem__(self, names: str | Iterable[str]) -> Dataset:
+        """data["a"], data[["a", "b"]]: some of the columns, as a Dataset."""
+        return self.select([names] if isinstance(names, str) else names)
+
+    def head(self, n: int = 5) -> Dataset:
+        """The first rows."""
+        if n < 1:
+            raise DataError(f"head({n!r}) has no rows; ask for at least one")
+        return self.take(np.arange(min(n, self.n_rows)))
+
+    def to_pandas(self) -> Any:
+        """A pandas frame: discrete columns as categories (ordered if ordinal), continuous ones as float64."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            raise ChoiceError("to_pandas() needs the package pandas; install it with pip install pandas") from None
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A polars frame: discrete columns as Enum, continuous ones as Float64."""
+        try:
+            import polars
+        except ImportError:
+            raise ChoiceError("to_polars() needs the package polars; install it with pip install polars") from None
+        columns = {}
+        for name in self.names:
+            if self.kinds[name].discrete:
+                texts = self._arrow_column(name).cast(pa.string())
+                columns[name] = polars.Series(texts.to_pylist(), dtype=polars.Enum(self.levels(name)))
+            else:
+                columns[name] = polars.Series(self.values(name))
+        return polars.DataFrame(columns)
 
     def to_arrow(self) -> pa.Table:
         """Discrete columns as dictionaries with all their levels, continuous ones as float64."""
@@ -291,6 +337,8 @@ class Dataset:
         write_bytes(content, label)
 
     def _known(self, name: str) -> str:
+        if name in self.left_out:
+            raise DataError(f"column {name!r} was left out: {self.left_out[name]}; declare its kind to keep it")
         if name not in self._data:
             raise DataError(f"there is no column {name!r}; the columns are {shown(self.names)}")
         return name
@@ -316,79 +364,21 @@ class Dataset:
         return column
 
 
-def as_dataset(data: Data, **options: Any) -> Dataset:
-    """The Dataset itself, or the one that from_frame() makes of a frame or a dict of columns with these options.
+def as_dataset(data: Data, reading: Reading | None = None) -> Dataset:
+    """The Dataset itself, or the one that from_frame() makes of a frame or a dict of columns, under these choices.
 
     Every function that takes data begins here, so that all of them take the same."""
     if isinstance(data, Dataset):
         return data
     if isinstance(data, (str, os.PathLike)):
         raise ChoiceError("data is a path; read the file first, with sp.Dataset.read(path)")
-    return Dataset.from_frame(data, **options)
+    return Dataset.from_raw(read_frame(data), reading or Reading())
 
 
-def _declared(kinds: Kinds) -> dict[str, Kind]:
-    if kinds is None:
-        return {}
-    if isinstance(kinds, (str, os.PathLike)):
-        return kinds_file.read(kinds)
-    if not isinstance(kinds, Mapping):
-        raise DataError(f"kinds is a {type(kinds).__name__}; give a dict from columns to kinds, or a kinds file's path")
-    return {str(name): as_kind(str(name), kind) for name, kind in kinds.items()}
-
-
-def _check_choices(missing: str, unseen: str) -> None:
-    if missing not in ("refuse", "drop", "level"):
-        raise ChoiceError(f"{named('missing')} is {missing!r}; choose 'refuse', 'drop' or 'level'")
-    if unseen not in ("refuse", "allow"):
-        raise ChoiceError(f"{named('unseen')} is {unseen!r}; choose 'refuse' or 'allow'")
-
-
-def _check_names(names: tuple[str, ...]) -> None:
-    if not names:
-        raise DataError("the table has no columns; give at least one")
-    for place, name in enumerate(names, 1):
-        if not name.strip():
-            raise DataError(
-                f"column {place} has no name; give it one, or leave it out if it is a row index "
-                "(pandas: to_csv(..., index=False))"
-            )
-
-
-def _encoded(table: RawTable, chosen: Sequence[str], declared: Mapping[str, Kind]) -> dict[str, Encoded]:
-    """Columns side by side in threads: the work is Arrow's, which lets go of the interpreter lock."""
-    columns = dict(zip(table.names, table.columns, strict=True))
-    with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
-        done = pool.map(lambda name: encode(name, columns[name], declared.get(name), table.text), chosen)
-        return dict(zip(chosen, done, strict=True))
-
-
-def _complete_rows(
-    encoded: Mapping[str, Encoded], n_rows: int, missing: Missing, text_file: bool
-) -> npt.NDArray[np.int64] | None:
-    """The rows without missing cells, or None if all are; refused if the user has not chosen to drop the others."""
-    lacking = {name: column.missing for name, column in encoded.items() if column.missing is not None}
-    if not lacking:
-        return None
-    counts = [f"{name!r} {int(mask.sum()):,}" for name, mask in lacking.items()]
-    listed = ", ".join(counts[:10]) + (f" and {len(counts) - 10:,} more columns" if len(counts) > 10 else "")
-    if missing == "refuse":
-        first = next(iter(lacking))
-        tokens = ", ".join(text for text in MISSING_TEXTS if text)
-        as_level = [f"declare it in kinds if {tokens} or nothing is a level"] if text_file else []
-        raise DataError(
-            f"missing cells, of {n_rows:,} rows: {listed} (the first: column {first!r}, "
-            f"row {int(lacking[first].argmax()) + 1})",
-            "fill them",
-            way("choose {} to leave such rows out", "missing", "drop"),
-            way("choose {} to give discrete columns the level 'missing'", "missing", "level"),
-            *as_level,
-        )
-    incomplete = np.logical_or.reduce(list(lacking.values()))
-    kept = np.flatnonzero(~incomplete)
-    if len(kept) == 0:
-        raise DataError(
-            f"every row has a missing cell ({listed} of {n_rows:,}), so dropping them would leave none",
-            "leave out the columns that are missing most",
-        )
-    return kept
+def _summary(kind: Kind) -> str:
+    """The range or the levels of a column, for one line."""
+    if isinstance(kind, Continuous):
+        return f"{kind.lo:.6g} to {kind.hi:.6g}"
+    levels = [level if len(level) <= 20 else level[:17] + "..." for level in (kind.levels or ())]
+    more = f", ... ({len(levels):,} levels)" if len(levels) > 4 else ""
+    return (" < " if isinstance(kind, Ordinal) else ", ").join(levels[:4]).replace("\n", "\\n") + more

@@ -98,6 +98,13 @@ class Continuous:
             raise DataError(f"a continuous column cannot go from lo={self.lo!r} to hi={self.hi!r}; exchange the two")
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """Not a kind: a column that is declared so is not read."""
+
+    word: ClassVar[str] = "left out"
+
+
 Kind = Categorical | Ordinal | Continuous
 Unseen = Literal["refuse", "allow"]  # what to do about levels that a kind, or a network, does not have
 
@@ -113,6 +120,16 @@ def as_kind(name: str, kind: object) -> Kind:
     if isinstance(kind, str) and kind in KINDS:
         return KINDS[kind]()
     raise DataError(f"column {name!r}: {kind!r} is not a kind; write one of {', '.join(KINDS)}")
+
+
+def as_declared(name: str, kind: object) -> Kind | LeftOut:
+    """A kind, or that the column is to be left out, as the user gave it for column `name`."""
+    if isinstance(kind, LeftOut) or (isinstance(kind, str) and kind in (LeftOut.word, "exclude")):
+        return LeftOut()
+    try:
+        return as_kind(name, kind)
+    except DataError as error:
+        raise DataError(f"{error}, or {LeftOut.word!r}") from None
 
 
 def intervals(thresholds: Sequence[float]) -> Ordinal:

@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
 
 from spinney.errors import DataError, FileFormatError
-from spinney.kinds import Kind, from_plain, to_plain
+from spinney.kinds import Kind, LeftOut, as_declared, from_plain, to_plain
 
 _HEADING = """\
 # The kinds of the columns. Edit, and pass this file as kinds.
-# kind: categorical | ordinal (levels from low to high) | continuous (lo, hi: its range).
-# Without levels, or without lo and hi, those of the data are taken. Columns left out are decided from the data.
+# kind: categorical | ordinal (levels from low to high) | continuous (lo, hi: its range) | left out.
+# Without levels, or without lo and hi, those of the data are taken. Columns not named here are decided from the data.
 """
 
 # What may not stand in a YAML file as it is (YAML 1.1, section 5.1), or would be taken for the end of a line.
@@ -32,28 +32,37 @@ _LONGEST_KEY = 1000
 Plain = str | dict[str, str | list[str]]
 
 
-def text(kinds: Mapping[str, Kind], reasons: Mapping[str, str]) -> str:
-    """The kinds as the text of a kinds file."""
+def text(
+    kinds: Mapping[str, Kind | LeftOut], reasons: Mapping[str, str], remarks: Mapping[str, Sequence[str]] | None = None
+) -> str:
+    """The kinds as the text of a kinds file; remarks stand as comments above their column."""
     lines = [_HEADING]
     for name, kind in kinds.items():
         key = _quoted(name)
-        comment = f"  # {_escaped(' '.join(reasons[name].split()))}" if name in reasons else ""
+        lines += [f"# {_comment(remark)}\n" for remark in (remarks or {}).get(name, ())]
+        comment = f"  # {_comment(reasons[name])}" if name in reasons else ""
         lines.append(f"{key}:{comment}\n" if len(key) < _LONGEST_KEY else f"? {key}{comment}\n:\n")
-        for option, value in to_plain(kind).items():
+        plain = {"kind": kind.word} if isinstance(kind, LeftOut) else to_plain(kind)
+        for option, value in plain.items():
             if isinstance(value, list):
                 value = "[" + ", ".join(_quoted(level) for level in value) + "]"
             lines.append(f"  {option}: {value}\n")
     return "".join(lines)
 
 
-def write(path: str | os.PathLike[str], kinds: Mapping[str, Kind], reasons: Mapping[str, str]) -> None:
+def write(
+    path: str | os.PathLike[str],
+    kinds: Mapping[str, Kind | LeftOut],
+    reasons: Mapping[str, str],
+    remarks: Mapping[str, Sequence[str]] | None = None,
+) -> None:
     try:
-        Path(path).write_text(text(kinds, reasons), encoding="utf-8", newline="\n")
+        Path(path).write_text(text(kinds, reasons, remarks), encoding="utf-8", newline="\n")
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Kind]:
+def read(path: str | os.PathLike[str]) -> dict[str, Kind | LeftOut]:
     """The kinds of a kinds file, in the order of the file."""
     try:
         content = Path(path).read_bytes().decode("utf-8-sig")
@@ -73,9 +82,16 @@ def read(path: str | os.PathLike[str]) -> dict[str, Kind]:
     if not isinstance(root, yaml.MappingNode):
         raise FileFormatError(f"{path}: not a kinds file; every entry is a column, as in 'age: continuous'")
     try:
-        return {name: from_plain(name, _plain(node)) for name, node in _entries(root)}
+        return {name: _entry(name, _plain(node)) for name, node in _entries(root)}
     except DataError as error:
         raise FileFormatError(f"{path}: {error}") from None
+
+
+def _entry(name: str, plain: Plain) -> Kind | LeftOut:
+    """A column's entry: a word, or a mapping."""
+    if isinstance(plain, dict) and len(plain) > 1:
+        return from_plain(name, plain)
+    return as_declared(name, plain.get("kind") if isinstance(plain, dict) else plain)
 
 
 def _entries(node: yaml.MappingNode) -> list[tuple[str, yaml.Node]]:
@@ -110,6 +126,10 @@ def _word(node: yaml.Node) -> str:
 
 def _quoted(name: str) -> str:
     return _escaped(json.dumps(name, ensure_ascii=False))
+
+
+def _comment(text: str) -> str:
+    return _escaped(" ".join(text.split()))
 
 
 def _escaped(text: str) -> str:

@@ -25,6 +25,7 @@ from spinney.fitted.table import Table
 from spinney.graph import CPDAG, DAG, Edge
 from spinney.kinds import Continuous, Kind, Unseen, interval_codes, open_range
 from spinney.layout import ROWS, aligned, counted, cut, family_rows, html_table, number
+from spinney.reading import Reading
 from spinney.table import read_frame
 
 if TYPE_CHECKING:
@@ -208,8 +209,9 @@ class Network:
         if not names and not isinstance(data, Dataset):
             return Columns(len(read_frame(data).columns[0]), {})
         kinds = {name: self.accepts[name] for name in names}
-        # One answer per row that came in: rows with missing cells are refused, not dropped.
-        data = as_dataset(data, kinds=kinds, only_named=True, ignore_absent=True, unseen=unseen, missing="refuse")
+        # One answer per row that came in: missing cells take the level 'missing' where there is one, or are refused.
+        reading = Reading(declared=kinds, only_named=True, ignore_absent=True, unseen=unseen, every_row=True)
+        data = as_dataset(data, reading)
         cut = [name for name in names if name in self.cuts and not getattr(data.kinds.get(name), "discrete", True)]
         columns = align(data, {name: None if name in cut else self._levels(name) for name in names}, unseen=unseen)
         for name in cut:

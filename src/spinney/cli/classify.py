@@ -13,6 +13,7 @@ import typer
 from spinney.cli import options as opt
 from spinney.cli.answer import aligned, number, say, say_json, say_notes, word, words
 from spinney.cli.predict import MissingHere, Predictions, answer_rows
+from spinney.cli.tables import FILE, TABLE, FileOptions, TableOptions, reads_table
 from spinney.errors import ChoiceError
 from spinney.evaluate import Accuracy, accuracy
 from spinney.layout import counted
@@ -60,6 +61,7 @@ MaxParents = Annotated[
 ]
 
 
+@reads_table
 def train(
     data: opt.TableFile,
     target: Target,
@@ -75,16 +77,12 @@ def train(
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help=("Write the classifier: .json, also with .gz.")),
     ] = None,
-    kinds: opt.KindsFile = None,
-    missing: opt.MissingWord = "refuse",
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
+    reading: TableOptions = TABLE,
     json: opt.Json = False,
 ) -> None:
     """Train a classifier on a table, and write it as a network that also `spinney predict` takes."""
     opt.check_output(output, [".json"])
-    table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
+    table = reading.read(data)
     made = _classifier(model, score, parameters, forest, discretise, search, max_parents, n_jobs)
     network = made.fit_dataset(table, target).network_
     if output:
@@ -106,6 +104,7 @@ def train(
         say(_lines(network, target, made.classes_.tolist()))
 
 
+@reads_table
 def cross_validate(
     data: opt.TableFile,
     target: Target,
@@ -130,15 +129,11 @@ def cross_validate(
         ),
     ] = None,
     seed: opt.Seed = 0,
-    kinds: opt.KindsFile = None,
-    missing: opt.MissingWord = "refuse",
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
+    reading: TableOptions = TABLE,
     json: opt.Json = False,
 ) -> None:
     """Say how well a classifier predicts rows it has not seen: the accuracy, with a 95 % interval."""
-    table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
+    table = reading.read(data)
     made = _classifier(model, score, parameters, forest, discretise, search, max_parents, n_jobs)
     found = accuracy(made, table, target, folds=folds, holdout=holdout, seed=seed)
     say_notes(table.notes)
@@ -148,6 +143,7 @@ def cross_validate(
         say(_accuracies(found, holdout is not None))
 
 
+@reads_table
 def predict(
     model: Annotated[
         str,
@@ -157,10 +153,8 @@ def predict(
     ],
     data: opt.TableFile,
     output: Predictions = None,
-    missing: MissingHere = "refuse",
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
+    missing: MissingHere = "auto",
+    reading: FileOptions = FILE,
     json: opt.Json = False,
 ) -> None:
     """Predict the class of every row, and the probability of each class. Levels that were not there in training say
@@ -172,7 +166,7 @@ def predict(
         raise ChoiceError(
             f"{model}: this network is no classifier, its plan names no target; use `spinney predict --target NAME`"
         )
-    answer_rows(network, data, target, output, missing, delimiter, encoding, sheet, json, "allow")
+    answer_rows(network, data, target, output, missing, reading, json, "allow")
 
 
 def _classifier(

@@ -14,11 +14,13 @@ from spinney.catalog import choose_prior, choose_score
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json, say_notes
 from spinney.cli.found import seconds
+from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.formats import jkl
 from spinney.layout import counted
 from spinney.parent_sets import score_parent_sets
 
 
+@reads_table
 def families(
     data: opt.TableFile,
     score: opt.ScoreName = "bdeu",
@@ -60,18 +62,14 @@ def families(
             help=("Write the parent sets: .jkl, also with .gz; without it they go to standard output."),
         ),
     ] = None,
-    kinds: opt.KindsFile = None,
-    missing: opt.MissingWord = "refuse",
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
+    reading: TableOptions = TABLE,
     n_jobs: opt.Jobs = -1,
     json: opt.Json = False,
     timing: opt.Timing = False,
 ) -> None:
     """Score all parent sets up to a size, for `spinney solve` or another solver."""
     opt.check_output(output, [".jkl"])
-    table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
+    table = reading.read(data)
     limits = opt.constraints(table.names, constraints, required, forbidden, tiers)
     began = time.perf_counter()
     sets = score_parent_sets(

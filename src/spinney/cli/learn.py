@@ -13,6 +13,7 @@ from spinney.catalog import choose_prior, choose_score, choose_search
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
 from spinney.cli.found import families, others, proof, seconds, stopped, why_auto
+from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.formats import NETWORKS
 from spinney.layout import counted
 from spinney.learn import Result
@@ -20,6 +21,7 @@ from spinney.learn import learn as run
 from spinney.plan import Plan
 
 
+@reads_table
 def learn(
     data: opt.TableFile,
     score: opt.ScoreName = "bdeu",
@@ -48,18 +50,14 @@ def learn(
             help=("Write the network: .json (everything), .bif, or .dot (the graph only); also with .gz."),
         ),
     ] = None,
-    kinds: opt.KindsFile = None,
-    missing: opt.MissingWord = "refuse",
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
+    reading: TableOptions = TABLE,
     n_jobs: opt.Jobs = -1,
     json: opt.Json = False,
     timing: opt.Timing = False,
 ) -> None:
     """Learn a network from a table, and prove it the best where that can be done."""
     opt.check_output(output, NETWORKS)
-    table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
+    table = reading.read(data)
     result = run(
         table,
         score,

@@ -5,18 +5,16 @@ Out: annotated types for the signatures, and the library's objects made from the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from os import W_OK, access, path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 import yaml
 
 from spinney.constraints import Constraints
-from spinney.dataset import Dataset, Missing
 from spinney.errors import ChoiceError, FileFormatError
 from spinney.formats.text import read_text
-from spinney.kinds import Kind, Unseen
 
 
 def whole(option: str) -> Callable[[Any], int]:
@@ -53,45 +51,6 @@ TableFile = Annotated[
         help=("The table: .csv .tsv .txt .parquet .feather .arrow, also with .gz; .xlsx .xls; - is standard input."),
     ),
 ]
-KindsFile = Annotated[
-    str | None,
-    typer.Option(
-        "--kinds",
-        metavar="FILE",
-        help=("What the columns are, in a file that `spinney kinds` wrote and you may have edited."),
-    ),
-]
-MissingWord = Annotated[
-    str,
-    typer.Option(
-        "--missing",
-        metavar="refuse|drop|level",
-        help=(
-            "What to do about missing cells: refuse the table, drop the rows, or "
-            "give discrete columns the level 'missing'."
-        ),
-    ),
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        "--delimiter",
-        metavar="CHARACTER",
-        help=("What separates the cells of a text file ('tab' for a tab); without it the file is looked at."),
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help=("How a text file is encoded: utf-8, utf-16, cp1252, ...; without it, found from the bytes."),
-    ),
-]
-Sheet = Annotated[
-    str | None,
-    typer.Option("--sheet", metavar="NAME", help=("The sheet of an Excel file; without it, the first.")),
-]
 ScoreName = Annotated[
     str,
     typer.Option(
@@ -116,11 +75,13 @@ ConstraintsFile = Annotated[
 ]
 Required = Annotated[
     list[str] | None,
-    typer.Option("--required", metavar="'A->B'", help=("An edge that must be there; may be repeated.")),
+    typer.Option("--required", "--whitelist", metavar="'A->B'", help=("An edge that must be there; may be repeated.")),
 ]
 Forbidden = Annotated[
     list[str] | None,
-    typer.Option("--forbidden", metavar="'A->B'", help=("An edge that must not be there; may be repeated.")),
+    typer.Option(
+        "--forbidden", "--blacklist", metavar="'A->B'", help=("An edge that must not be there; may be repeated.")
+    ),
 ]
 TiersFile = Annotated[
     str | None,
@@ -158,52 +119,6 @@ Timing = Annotated[
     bool,
     typer.Option("--timing", help=("Say how long each step took; in JSON too, which then differs from run to run.")),
 ]
-
-
-def read_data(
-    file: str,
-    kinds: str | None,
-    missing: str,
-    delimiter: str | None,
-    encoding: str | None = None,
-    sheet: str | None = None,
-) -> Dataset:
-    """The table; whether `missing` is a word that is known, the library says."""
-    return Dataset.read(
-        file,
-        kinds=kinds,
-        missing=cast(Missing, missing),
-        delimiter=separator(delimiter),
-        encoding=encoding,
-        sheet=sheet,
-    )
-
-
-def read_columns(
-    file: str,
-    columns: Mapping[str, Kind],
-    missing: str,
-    delimiter: str | None,
-    encoding: str | None = None,
-    sheet: str | None = None,
-    unseen: Unseen = "refuse",
-) -> Dataset:
-    """Only these columns, of these kinds; one that the file lacks is missed by whoever needs it."""
-    return Dataset.read(
-        file,
-        kinds=columns,
-        missing=cast(Missing, missing),
-        delimiter=separator(delimiter),
-        encoding=encoding,
-        sheet=sheet,
-        ignore_absent=True,
-        only_named=True,
-        unseen=unseen,
-    )
-
-
-def separator(delimiter: str | None) -> str | None:
-    return "\t" if delimiter in ("tab", "\\t") else delimiter
 
 
 def constraints(

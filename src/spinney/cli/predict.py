@@ -14,13 +14,13 @@ import typer
 
 from spinney.cli import options as opt
 from spinney.cli.answer import say_json, say_notes
+from spinney.cli.tables import FILE, FileOptions, reads_table
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
 from spinney.formats.text import write_text
 from spinney.kinds import Unseen
 from spinney.network import Network
 from spinney.predict import markov_blanket
-from spinney.table import read_table
 
 Predictions = Annotated[
     str | None,
@@ -35,12 +35,13 @@ MissingHere = Annotated[
     str,
     typer.Option(
         "--missing",
-        metavar="refuse|level",
-        help=("What to do about missing cells: refuse, or take them for the network's level 'missing'."),
+        metavar="auto|refuse|level",
+        help=("What to do about missing cells: take them for the level 'missing' where the network has it, or refuse."),
     ),
 ]
 
 
+@reads_table
 def predict(
     network: Annotated[
         str, typer.Argument(metavar="NETWORK", show_default=False, help=("The network: .json .bif, also with .gz."))
@@ -53,16 +54,14 @@ def predict(
         ),
     ],
     output: Predictions = None,
-    missing: MissingHere = "refuse",
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
+    missing: MissingHere = "auto",
+    reading: FileOptions = FILE,
     json: opt.Json = False,
 ) -> None:
     """Predict one column from the others: the most probable level of each row, and the probability of every level; of a
     continuous column the mean."""
     opt.check_output(output, [".csv"])
-    answer_rows(Network.read(network), data, target, output, missing, delimiter, encoding, sheet, json, "refuse")
+    answer_rows(Network.read(network), data, target, output, missing, reading, json, "refuse")
 
 
 def answer_rows(
@@ -71,9 +70,7 @@ def answer_rows(
     target: str,
     output: str | None,
     missing: str,
-    delimiter: str | None,
-    encoding: str | None,
-    sheet: str | None,
+    reading: FileOptions,
     json: bool,
     unseen: Unseen,
 ) -> None:
@@ -81,7 +78,7 @@ def answer_rows(
     if missing == "drop":
         raise ChoiceError("predict answers every row, so --missing drop is not for it; fill the cells or drop the rows")
     blanket = markov_blanket(learned.dag, target)
-    table = _table(learned, blanket, data, missing, delimiter, encoding, sheet, unseen)
+    table = _table(learned, blanket, data, missing, reading, unseen)
     if learned.kinds[target].discrete:
         answer, lines = _levels(learned, table, target, unseen)
     else:
@@ -112,17 +109,14 @@ def _table(
     blanket: tuple[str, ...],
     data: str,
     missing: str,
-    delimiter: str | None,
-    encoding: str | None,
-    sheet: str | None,
+    reading: FileOptions,
     unseen: Unseen,
 ) -> Any:
     """The columns that matter; if none does, only the number of rows counts."""
     if blanket:
         kinds = {name: learned.accepts[name] for name in blanket}
-        return opt.read_columns(data, kinds, missing, delimiter, encoding, sheet, unseen)
-    found = read_table(data, opt.separator(delimiter), encoding, sheet)
-    return pa.table({"row": range(len(found.columns[0]))})
+        return reading.rows(data, kinds, missing, unseen)
+    return pa.table({"row": range(len(reading.raw(data).columns[0]))})
 
 
 def _write(rows: list[list[str]], output: str | None) -> None:

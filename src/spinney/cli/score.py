@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
 from spinney.cli.found import families
 from spinney.cli.graphs import read_graph
+from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
 from spinney.graph import DAG
@@ -23,6 +25,7 @@ from spinney.kinds_file import read as read_kinds
 from spinney.learn import local_scores
 
 
+@reads_table
 def score(
     data: opt.TableFile,
     network: Annotated[
@@ -48,21 +51,17 @@ def score(
     ] = None,
     score: opt.ScoreName = "bdeu",
     prior: opt.PriorName = "uniform",
-    kinds: opt.KindsFile = None,
-    missing: opt.MissingWord = "refuse",
-    delimiter: opt.Delimiter = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
+    reading: TableOptions = TABLE,
     json: opt.Json = False,
 ) -> None:
     """Score a network, node by node, or one family."""
     if (network is None) == (child is None):
         raise ChoiceError("name either a NETWORK to score, or one family by --child and --parents")
     if network is not None:
-        table, graph = _with_network(data, network, kinds, missing, delimiter, encoding, sheet)
+        table, graph = _with_network(data, network, reading)
         asked = [(name, graph.parents[name]) for name in table.names]
     else:
-        table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
+        table = reading.read(data)
         asked = [(child or "", (*_listed(parents, table.names), *(parent or ())))]
     values = local_scores(table, asked, score, prior)
     total = math.fsum(values)
@@ -76,23 +75,15 @@ def score(
         say([*lines, f"score   {number(total)}  ({names['score_name']}, prior {names['prior']})"])
 
 
-def _with_network(
-    data: str,
-    network: str,
-    kinds: str | None,
-    missing: str,
-    delimiter: str | None,
-    encoding: str | None,
-    sheet: str | None,
-) -> tuple[Dataset, DAG]:
+def _with_network(data: str, network: str, reading: TableOptions) -> tuple[Dataset, DAG]:
     """The columns of the network in the table, with the network's kinds unless the user names others, and its graph."""
     graph, known = read_graph(network)
     if known is None:
-        table = opt.read_data(data, kinds, missing, delimiter, encoding, sheet)
+        table = replace(reading, keep_all=True).read(data)  # the graph may name any column
         return table, DAG(table.names, graph.parents)
-    declared = {**known.kinds, **(read_kinds(kinds) if kinds else {})}
+    declared = {**known.kinds, **(read_kinds(reading.kinds) if reading.kinds else {})}
     columns = {name: declared[name] for name in graph.names}
-    table = opt.read_columns(data, columns, missing, delimiter, encoding, sheet)
+    table = reading.read(data, columns)
     for name in graph.names:
         if name not in table.kinds:
             raise ChoiceError(
