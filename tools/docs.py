@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for api.py, when a t
 
 import api
 
-from spinney.catalog import PRIORS, SCORES, SEARCHES, Entry
+from spinney.catalog import AUTO, PRIORS, SCORES, SEARCHES, Entry
 from spinney.cli import COMMANDS, app
 from spinney.kinds import KINDS
 
@@ -26,6 +26,10 @@ HEAD = "<!-- Written by tools/docs.py from {}; change it there and run `python t
 
 SCORES_TEXT = """\
 # Scores
+
+Without a choice the score is `auto`: `bdeu` where all columns are discrete, `pcart` where a column is continuous.
+`learn` says which, and why; the plan of the network has the score itself and the reason. The search `auto` then
+foresees the work and searches exactly, by tabu, or by one climb.
 
 A score is chosen by text or by an object, which are the same choice: `score="bdeu(ess=10)"`, `score=sp.BDeu(ess=10)`,
 on the command line `--score 'bdeu(ess=10)'`. All scores are natural logs, larger is better; a network's score is the
@@ -83,7 +87,7 @@ def scores() -> str:
         kinds = [_tick(kind in s.kinds) for kind in KINDS]
         rows.append((f"`{s.name}`", f"`sp.{s.label}`", *kinds, _tick(s.equivalent), _tick(s.bayesian)))
     return "\n".join(
-        [HEAD.format("src/spinney/catalog.py"), SCORES_TEXT, _table(rows), "", *(_section(s) for s in SCORES.values())]
+        [HEAD.format("src/spinney/catalog.py"), SCORES_TEXT, _table(rows), "", *map(_section, (AUTO, *SCORES.values()))]
     )
 
 

@@ -481,12 +481,20 @@ _SEARCHES = (
     ),
 )
 
+AUTO = Score(
+    "auto",
+    "decided from the kinds of the columns: bdeu where all are discrete, else pcart; said with the reason. Classifiers "
+    "have their own: bd (naive-bayes), fnml (tan), bdeu (network)",
+    room="",
+    kinds=_MIXED,
+)
 SCORES: dict[str, Score] = {row.name: row for row in (*_SCORES, *_TREES, *_GRAPHS)}
+SCORE_CHOICES: dict[str, Score] = {AUTO.name: AUTO, **SCORES}
 PRIORS: dict[str, Entry] = {row.name: row for row in _PRIORS}
 SEARCHES: dict[str, Search] = {row.name: row for row in _SEARCHES}
 
 
-_TABLES: dict[str, Mapping[str, Entry]] = {"score": SCORES, "prior": PRIORS, "search": SEARCHES}
+_TABLES: dict[str, Mapping[str, Entry]] = {"score": SCORE_CHOICES, "prior": PRIORS, "search": SEARCHES}
 
 
 def choose_score(given: str | Choice) -> Choice:

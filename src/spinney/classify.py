@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from spinney.catalog import Choice, Score, choose_score
+from spinney.catalog import AUTO, Choice, Score, choose_score
 from spinney.constraints import Constraints
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.discretise import Discretiser
@@ -54,6 +54,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     """What all of them share: from X and y to a fitted network, and from rows to classes."""
 
     score = _ScoreOrMethod()
+    usual_score: ClassVar[str]  # what 'auto' stands for
     discretise: str | Discretiser | None
     kinds: Kinds
 
@@ -127,9 +128,15 @@ class _Classifier(ClassifierMixin, BaseEstimator):
     def _learned(self, data: Dataset) -> tuple[Network, Plan]:
         """The network over the attributes and, called target_, the class; and what its plan is to say of the graph."""
 
+    @property
+    def _score(self) -> str | Choice:
+        """The score, where it is left to 'auto' the usual one of the model."""
+        given: str | Choice = vars(self)["score"]
+        return self.usual_score if isinstance(given, str) and given.strip().lower() == AUTO.name else given
+
     def _scores(self) -> list[str | Choice]:
         """The scores that read the table."""
-        given = (vars(self)["score"], getattr(self, "parameters", None))
+        given = (self._score, getattr(self, "parameters", None))
         return [score for score in given if score is not None]
 
     def _checked(self, X: Any, y: Any) -> tuple[dict[str, Any], Array]:
@@ -179,16 +186,18 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 class NaiveBayesClassifier(_Classifier):
     """Attributes that are independent given the class; in the network it is the one parent of all others.
 
-    score: what fills the tables (Bayesian scores: posterior means). With pcart or ft columns of any kind stay as they
-        are; a continuous one has a Student t in each class.
+    score: what fills the tables (Bayesian scores: posterior means); 'auto' is bd. With pcart or ft columns of any kind
+        stay as they are; a continuous one has a Student t in each class.
     discretise: how continuous columns are cut into intervals, on the rows of fit: a method of Discretiser or one of
         your own; None: not at all; 'auto': by 'mdl' where the score is for discrete columns only.
     kinds: what the columns of X are, as in Dataset.from_frame, or one word for all of them.
     n_jobs, random_state: as in the other two, so that one can stand for another; there is no search and no chance."""
 
+    usual_score = "bd"
+
     def __init__(
         self,
-        score: str | Choice = "bd",
+        score: str | Choice = "auto",
         *,
         discretise: str | Discretiser | None = "auto",
         kinds: Kinds = None,
@@ -203,13 +212,13 @@ class NaiveBayesClassifier(_Classifier):
 
     def _learned(self, data: Dataset) -> tuple[Network, Plan]:
         attributes = [name for name in data.names if name != self.target_]
-        return fit(data, dict.fromkeys(attributes, (self.target_,)), vars(self)["score"]), {}
+        return fit(data, dict.fromkeys(attributes, (self.target_,)), self._score), {}
 
 
 class TANClassifier(_Classifier):
     """Naive Bayes with a tree among the attributes: the best one by the score (Friedman, Geiger and Goldszmidt 1997).
 
-    score: decides the tree.
+    score: decides the tree; 'auto' is fnml.
     parameters: the score that fills the tables; None: the same if it is Bayesian, else bd (alpha 0.5), since relative
         frequencies ('ll') call everything impossible that the rows of fit do not show.
     forest: leave out edges that lower the score.
@@ -217,9 +226,11 @@ class TANClassifier(_Classifier):
     n_jobs: threads; the answer is the same.
     random_state: as in NetworkClassifier, so that one can stand for the other; a TAN leaves nothing to chance."""
 
+    usual_score = "fnml"
+
     def __init__(
         self,
-        score: str | Choice = "fnml",
+        score: str | Choice = "auto",
         *,
         parameters: str | Choice | None = None,
         forest: bool = False,
@@ -237,7 +248,7 @@ class TANClassifier(_Classifier):
         self.random_state = random_state
 
     def _learned(self, data: Dataset) -> tuple[Network, Plan]:
-        score = vars(self)["score"]
+        score = self._score
         self.found_: Found = find(
             data, score, search="tan", n_jobs=_threads(self.n_jobs), target=self.target_, forest=self.forest
         )
@@ -247,13 +258,16 @@ class TANClassifier(_Classifier):
 class NetworkClassifier(_Classifier):
     """The class as one more variable of a network that is learned as any other; its Markov blanket decides.
 
-    score, search, prior, max_parents, constraints, time_limit: as in learn(); the class is called as y is, or 'class'.
+    score, search, prior, max_parents, constraints, time_limit: as in learn(), but that the score 'auto' is bdeu, with
+        continuous columns cut; the class is called as y is, or 'class'.
     parameters, discretise, kinds, n_jobs: as in TANClassifier.
     random_state: the seed of the search, or what it is drawn from."""
 
+    usual_score = "bdeu"
+
     def __init__(
         self,
-        score: str | Choice = "bdeu",
+        score: str | Choice = "auto",
         search: str | Choice = "auto",
         *,
         prior: str | Choice = "uniform",
@@ -279,7 +293,7 @@ class NetworkClassifier(_Classifier):
         self.random_state = random_state
 
     def _learned(self, data: Dataset) -> tuple[Network, Plan]:
-        score = vars(self)["score"]
+        score = self._score
         self.found_: Found = find(
             data,
             score,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spinney.catalog import SEARCHES, Choice, Search, choose_prior, choose_score, choose_search, made
+from spinney.catalog import SEARCHES, Choice, Search, choose_prior, choose_search, made
 from spinney.constraints import Constraints, allowed_by, listed_candidates
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.errors import ChoiceError, LimitError
@@ -22,7 +22,7 @@ from spinney.network import Network
 from spinney.parent_sets import ParentSets, score_parent_sets
 from spinney.plan import Plan
 from spinney.progress import Progress
-from spinney.scores import check_family, source
+from spinney.scores import check_family, resolved, source, why_resolved
 from spinney.search import Found, automatic, exact, run, started
 from spinney.search.found import Problem, memory_for
 from spinney.version import __version__
@@ -47,7 +47,7 @@ class Result:
 
 def learn(
     data: Data,
-    score: str | Choice = "bdeu",
+    score: str | Choice = "auto",
     prior: str | Choice = "uniform",
     search: str | Choice = "auto",
     max_parents: int | None = 3,
@@ -78,6 +78,7 @@ def learn(
     """
     data = as_dataset(data)
     candidates = listed_candidates(candidates)
+    why_score, score = why_resolved(data, score), resolved(data, score)
     graph = _find(
         data,
         score,
@@ -95,7 +96,7 @@ def learn(
     )
     began = time.perf_counter()
     plan = Plan(
-        str(choose_score(score)),
+        str(score),
         str(choose_prior(prior)),
         str(graph.method),
         max_parents,
@@ -103,6 +104,7 @@ def learn(
         {child: sorted(parents) for child, parents in candidates.items()} if candidates else None,
         seed,
         __version__,
+        why_score,
     )
     network = _of_found(data, graph.found, score, prior, plan.as_dict())
     seconds = {"score": graph.scoring, "search": graph.found.seconds, "fit": time.perf_counter() - began}
@@ -111,7 +113,7 @@ def learn(
 
 def find(
     data: Data,
-    score: str | Choice = "bdeu",
+    score: str | Choice = "auto",
     prior: str | Choice = "uniform",
     search: str | Choice = "auto",
     max_parents: int | None = 3,
@@ -176,7 +178,7 @@ def _find(
     method = choose_search(search)
     left_open = method.name == "auto"
     if left_open:
-        method = automatic.pick(allowed, data.n_rows * room.effort, options)
+        method = automatic.pick(allowed, room.family_cost, options)
     method = choose_search(method, **options)
     assert isinstance(method.entry, Search)
     threads, first = threads_for(n_jobs), started(start, allowed)
@@ -219,7 +221,7 @@ def _find(
 
 
 def local_score(
-    data: Data, child: str, parents: Iterable[str], score: str | Choice = "bdeu", prior: str | Choice = "uniform"
+    data: Data, child: str, parents: Iterable[str], score: str | Choice = "auto", prior: str | Choice = "uniform"
 ) -> float:
     """The score of one family: natural log, larger is better.
 
@@ -231,7 +233,7 @@ def local_score(
 def local_scores(
     data: Data,
     families: Iterable[tuple[str, Iterable[str]]],
-    score: str | Choice = "bdeu",
+    score: str | Choice = "auto",
     prior: str | Choice = "uniform",
 ) -> list[float]:
     """The scores of many families (child, parents), in one call of the core.
@@ -245,7 +247,7 @@ def local_scores(
     return [float(value) for value in source(data, score, prior).local_scores(checked)]
 
 
-def score(data: Data, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> float:
+def score(data: Data, parents: Parents, score: str | Choice = "auto", prior: str | Choice = "uniform") -> float:
     """The score of a whole network: the sum over its families.
 
     >>> sp.score(data, {"heart": ["smoker"], "pain": ["heart"]})
@@ -255,13 +257,13 @@ def score(data: Data, parents: Parents, score: str | Choice = "bdeu", prior: str
     return math.fsum(local_scores(data, graph.items(), score, prior))
 
 
-def fit(data: Data, parents: Parents, score: str | Choice = "bdeu", prior: str | Choice = "uniform") -> Network:
+def fit(data: Data, parents: Parents, score: str | Choice = "auto", prior: str | Choice = "uniform") -> Network:
     """The parameters for a given graph: posterior means where the score is Bayesian, else relative frequencies.
 
     >>> sp.fit(data, {"heart": ["smoker"], "pain": ["heart"]}).log_prob(data)
     """
     data = as_dataset(data)
-    return _fitted(data, _graph(data, parents), score, prior, _plan(score, prior))
+    return _fitted(data, _graph(data, parents), score, prior, _plan(data, score, prior))
 
 
 fit_structure = fit  # with local structure: the best tree or graph in every node of a given DAG
@@ -269,11 +271,11 @@ fit_structure = fit  # with local structure: the best tree or graph in every nod
 
 def fit_found(data: Dataset, found: Found, score: str | Choice, prior: str | Choice) -> Network:
     """The parameters of a graph that find() found with this score: those that it grew with, or as fit()."""
-    return _of_found(data, found, score, prior, _plan(score, prior))
+    return _of_found(data, found, score, prior, _plan(data, score, prior))
 
 
-def _plan(score: str | Choice, prior: str | Choice) -> dict[str, Any]:
-    return {"score": str(choose_score(score)), "prior": str(choose_prior(prior)), "version": __version__}
+def _plan(data: Dataset, score: str | Choice, prior: str | Choice) -> dict[str, Any]:
+    return {"score": str(resolved(data, score)), "prior": str(choose_prior(prior)), "version": __version__}
 
 
 def _of_found(data: Dataset, found: Found, score: str | Choice, prior: str | Choice, plan: dict[str, Any]) -> Network:

@@ -209,7 +209,7 @@ def _pack(scores: list[float], sets: list[tuple[int, ...]]) -> Arrays:
 
 def score_parent_sets(
     data: Data,
-    score: str | Choice = "bdeu",
+    score: str | Choice = "auto",
     prior: str | Choice = "uniform",
     max_parents: int | None = 3,
     candidates: Mapping[str, Iterable[str]] | None = None,

@@ -21,6 +21,7 @@ class Plan:
     candidates: dict[str, list[str]] | None
     seed: int
     version: str  # of spinney
+    why_score: str | None = None  # when the user left the score to "auto"
 
     def as_dict(self) -> dict[str, Any]:
         """The choices by name, for files."""

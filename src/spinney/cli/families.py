@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from spinney.catalog import choose_prior, choose_score
+from spinney.catalog import choose_prior
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json, say_notes
 from spinney.cli.found import seconds
@@ -18,12 +18,13 @@ from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.formats import jkl
 from spinney.layout import counted
 from spinney.parent_sets import score_parent_sets
+from spinney.scores import resolved, why_resolved
 
 
 @reads_table
 def families(
     data: opt.TableFile,
-    score: opt.ScoreName = "bdeu",
+    score: opt.ScoreName = "auto",
     prior: opt.PriorName = "uniform",
     max_parents: opt.MaxParents = 3,
     constraints: opt.ConstraintsFile = None,
@@ -87,7 +88,8 @@ def families(
     taken = {"score": time.perf_counter() - began}
     if output:
         sets.write(output)
-    say_notes(table.notes)
+    reason = why_resolved(table, score)
+    say_notes((*table.notes, *([] if reason is None else [reason])))
     if json:
         say_json(
             {
@@ -97,7 +99,7 @@ def families(
                 "notes": table.notes,
                 "prior": str(choose_prior(prior)),
                 "rows": table.n_rows,
-                "score": str(choose_score(score)),
+                "score": str(resolved(table, score)),
                 "scored": sets.scored,
                 **({"seconds": taken} if timing else {}),
                 **({} if output else {"sets": {child: sets.of(child) for child in sets.names}}),

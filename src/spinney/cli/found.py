@@ -49,6 +49,11 @@ def proof(found: Found, over: str) -> list[str]:
     ]
 
 
+def why_score(reason: str | None) -> list[str]:
+    """What the score auto stands for, and how to choose another."""
+    return [] if reason is None else [f"        {reason} (another: --score, see spinney list scores)"]
+
+
 def why_auto(method: str) -> str:
     if method.startswith("tabu"):
         return ", chosen by auto: scoring all parent sets would take more than about a minute"

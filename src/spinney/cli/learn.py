@@ -12,7 +12,7 @@ import typer
 from spinney.catalog import choose_prior, choose_score, choose_search
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
-from spinney.cli.found import families, others, proof, seconds, stopped, why_auto
+from spinney.cli.found import families, others, proof, seconds, stopped, why_auto, why_score
 from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.formats import NETWORKS
 from spinney.layout import counted
@@ -24,7 +24,7 @@ from spinney.plan import Plan
 @reads_table
 def learn(
     data: opt.TableFile,
-    score: opt.ScoreName = "bdeu",
+    score: opt.ScoreName = "auto",
     prior: opt.PriorName = "uniform",
     search: Annotated[
         str,
@@ -102,6 +102,7 @@ def _lines(result: Result, by_auto: bool, timing: bool) -> list[str]:
         "each node with its parents and its local score",
         *families((name, model.parents, model.score or 0.0) for name, model in network.models.items()),
         f"score   {number(result.found.score)}  ({_choices(plan)})",
+        *why_score(plan.why_score),
         *proof(result.found, over),
         *others(result.found),
         f"search  {choose_search(plan.search).short}{why_auto(plan.search) if by_auto else ''}",

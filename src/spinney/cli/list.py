@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spinney.catalog import PRIORS, SCORES, SEARCHES, Entry, Score
+from spinney.catalog import PRIORS, SCORE_CHOICES, SEARCHES, Entry, Score
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json
 from spinney.errors import ChoiceError
@@ -30,7 +30,7 @@ def list_(
 ) -> None:
     """List the available scores, priors, searches and file formats."""
     every = {
-        "scores": _entries(SCORES),
+        "scores": _entries(SCORE_CHOICES),
         "priors": _entries(PRIORS),
         "searches": _entries(SEARCHES),
         "formats": _formats(),

@@ -12,10 +12,10 @@ from typing import Annotated
 
 import typer
 
-from spinney.catalog import choose_prior, choose_score
+from spinney.catalog import choose_prior
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
-from spinney.cli.found import families
+from spinney.cli.found import families, why_score
 from spinney.cli.graphs import read_graph
 from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.dataset import Dataset
@@ -23,6 +23,7 @@ from spinney.errors import ChoiceError
 from spinney.graph import DAG
 from spinney.kinds_file import read as read_kinds
 from spinney.learn import local_scores
+from spinney.scores import resolved, why_resolved
 
 
 @reads_table
@@ -49,7 +50,7 @@ def score(
             help=("One parent of the child, its name taken as it stands, commas and all; may be repeated."),
         ),
     ] = None,
-    score: opt.ScoreName = "bdeu",
+    score: opt.ScoreName = "auto",
     prior: opt.PriorName = "uniform",
     reading: TableOptions = TABLE,
     json: opt.Json = False,
@@ -65,14 +66,15 @@ def score(
         asked = [(child or "", (*_listed(parents, table.names), *(parent or ())))]
     values = local_scores(table, asked, score, prior)
     total = math.fsum(values)
-    names = {"prior": str(choose_prior(prior)), "score_name": str(choose_score(score))}
+    names = {"prior": str(choose_prior(prior)), "score_name": str(resolved(table, score))}
     say_notes(table.notes)
     if json:
         each = {name: {"parents": own, "score": value} for (name, own), value in zip(asked, values, strict=True)}
         say_json({"families": each, "notes": table.notes, "rows": table.n_rows, "score": total, **names})
     else:
         lines = families((name, own, value) for (name, own), value in zip(asked, values, strict=True))
-        say([*lines, f"score   {number(total)}  ({names['score_name']}, prior {names['prior']})"])
+        why = why_score(why_resolved(table, score))
+        say([*lines, f"score   {number(total)}  ({names['score_name']}, prior {names['prior']})", *why])
 
 
 def _with_network(data: str, network: str, reading: TableOptions) -> tuple[Dataset, DAG]:

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from spinney.catalog import Choice, Score, choose_prior, choose_score
+from spinney.catalog import AUTO, SCORES, Choice, Score, choose_prior, choose_score
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.priors import prior_for
@@ -24,9 +24,27 @@ MOST_CONFIGURATIONS = 10**290  # as in core/table_score.cpp
 _ROOMS = {"tabular": "Tabular", "tree": "Trees", "graph": "Graphs"}  # module of this package -> its class
 
 
+def resolved(data: Dataset, score: str | Choice) -> Choice:
+    """The score itself: what `auto` stands for with this data, from the kinds of its columns alone."""
+    choice = choose_score(score)
+    if choice.name != AUTO.name:
+        return choice
+    return choose_score("bdeu" if data.words <= set(SCORES["bdeu"].kinds) else "pcart")
+
+
+def why_resolved(data: Dataset, score: str | Choice) -> str | None:
+    """Why `auto` stands for that score; None where the user chose one."""
+    if choose_score(score).name != AUTO.name:
+        return None
+    continuous = sum(not kind.discrete for kind in data.kinds.values())
+    verb = "column is" if len(data.names) == 1 else "columns is" if continuous == 1 else "columns are"
+    kinds = f"{continuous} of {len(data.names)} {verb} continuous" if continuous else "all columns are discrete"
+    return f"auto chose {resolved(data, score).name}: {kinds}"
+
+
 def source(data: Dataset, score: str | Choice, prior: str | Choice = "uniform") -> Tabular:
     """The room of this score, furnished with this data."""
-    choice = choose_score(score)
+    choice = resolved(data, score)
     assert isinstance(choice.entry, Score)
     check_kinds(data, choice.entry)
     return _room(choice.entry.room)(data, choice, prior_for(choose_prior(prior), len(data.names)))

@@ -60,7 +60,9 @@ class Grown:
 class Graphs:
     """One data set under decision graphs."""
 
-    effort = 200  # of scoring a family, per row, against a table's: 14 ns against 0.06
+    def family_cost(self, parents: int) -> float:
+        """Nanoseconds to score a family of so many parents, foreseen."""
+        return 20_000.0 + 45.0 * self.data.n_rows
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
         self.data = data

@@ -38,7 +38,9 @@ _BYTES_PER_SET = 64  # of a set that stays: score, size, parents, and a turn at 
 class Tabular:
     """One data set under one table score and prior."""
 
-    effort = 1  # of scoring a family, per row, against a table's
+    def family_cost(self, parents: int) -> float:
+        """Nanoseconds to score a family of so many parents, foreseen."""
+        return 0.2 * self.data.n_rows
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
         self.data = data

@@ -1,0 +1,112 @@
+"""score="auto": what it stands for, that it says so, and that it refuses no table that some score can take."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import spinney as sp
+from spinney.catalog import SCORES, choose_search
+from spinney.cli import app
+from spinney.constraints import allowed_by
+from spinney.search import automatic
+
+KINDS = st.sampled_from(["categorical", "ordinal", "continuous"])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> sp.Dataset:
+    kinds = draw(st.lists(KINDS, min_size=1, max_size=4))
+    rows = draw(st.integers(1, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    columns = {
+        f"x{i}": rng.normal(size=rows) if kind == "continuous" else rng.integers(0, 3, rows)
+        for i, kind in enumerate(kinds)
+    }
+    return sp.Dataset.from_frame(columns, kinds={f"x{i}": kind for i, kind in enumerate(kinds)})
+
+
+@given(tables())
+def test_auto_is_the_score_that_it_names(data: sp.Dataset) -> None:
+    discrete = all(kind.discrete for kind in data.kinds.values())
+    result = sp.learn(data)
+    named = "bdeu(ess=1.0)" if discrete else str(sp.PCART())
+    assert result.plan.score == named and result.network.plan is not None
+    assert result.network.plan["score"] == named
+    assert result.plan.why_score is not None and named.split("(")[0] in result.plan.why_score
+    parents = result.network.parents
+    assert result.found.score == pytest.approx(sp.score(data, parents), rel=1e-12)
+    assert sp.score(data, parents) == sp.score(data, parents, named)
+    assert sp.fit(data, parents).plan == sp.fit(data, parents, named).plan
+    assert sp.learn(data, named).plan.why_score is None
+    assert list(sp.score_parent_sets(data)) == list(sp.score_parent_sets(data, named))
+
+
+def test_auto_is_the_default_wherever_a_score_is_asked_for() -> None:
+    asking = [sp.learn, sp.find, sp.score, sp.local_score, sp.local_scores, sp.fit, sp.score_parent_sets]
+    asking += [sp.NaiveBayesClassifier, sp.TANClassifier, sp.NetworkClassifier]
+    for function in asking:
+        assert inspect.signature(function).parameters["score"].default == "auto", function
+
+
+@pytest.mark.parametrize(("model", "usual"), [("naive-bayes", "bd"), ("tan", "fnml"), ("network", "bdeu")])
+def test_classifiers_keep_their_own(model: str, usual: str) -> None:
+    from spinney.classify import MODELS
+
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 80)
+    X = {"a": y + rng.normal(size=80), "b": rng.integers(0, 3, 80), "c": (y + rng.integers(0, 2, 80)) % 3}
+    by_auto, by_name = MODELS[model]().fit(X, y), MODELS[model](usual).fit(X, y)
+    assert by_auto.network_ == by_name.network_
+
+
+def test_the_commands_say_what_auto_chose(tmp_path: object) -> None:
+    rng = np.random.default_rng(0)
+    rows = "\n".join(
+        f"{a:.3f},{b},{c}" for a, b, c in zip(rng.normal(size=60), *rng.integers(0, 2, (2, 60)), strict=True)
+    )
+    path = f"{tmp_path}/t.csv"
+    with open(path, "w") as file:
+        file.write("a,b,c\n" + rows + "\n")
+    run = CliRunner()
+    shown = run.invoke(app, ["learn", path]).stdout
+    assert "auto chose pcart: 1 of 3 columns is continuous (another: --score, see spinney list scores)" in shown
+    plan = json.loads(run.invoke(app, ["learn", path, "--json"]).stdout)["plan"]
+    assert plan["score"] == str(sp.PCART()) and plan["why_score"] == "auto chose pcart: 1 of 3 columns is continuous"
+    assert "auto chose pcart" in run.invoke(app, ["score", path, "--child", "a", "--parents", "b"]).stdout
+    assert "auto chose" not in run.invoke(app, ["learn", path, "--score", "ft"]).stdout
+
+
+@given(st.integers(1, 200), st.sampled_from([1, 2, 3, None]), st.floats(1, 1e12))
+def test_the_search_auto_foresees_the_work(n: int, most: int | None, cost: float) -> None:
+    """The dearer a family, the less is asked for; and exact only while all families fit the work."""
+    allowed = allowed_by(None, [f"x{i}" for i in range(n)], most, None)
+    ranks = []
+    for each in (cost, 10 * cost, 1e15):
+        chosen = automatic.pick(allowed, lambda size, each=each: each)
+        exact = chosen.name in ("dp", "ilp")
+        assert exact == (allowed.families <= automatic.MOST_FAMILIES and allowed.families * each <= automatic.MOST_WORK)
+        assert choose_search(str(chosen)) == chosen
+        ranks.append(99 if exact else chosen["restarts"])
+    assert ranks == sorted(ranks, reverse=True)
+
+
+@pytest.mark.parametrize("score", [name for name, row in SCORES.items() if "continuous" in row.kinds])
+def test_foreseen_work_grows_with_rows(score: str) -> None:
+    from spinney.scores import source
+
+    def cost(rows: int, parents: int) -> float:
+        rng = np.random.default_rng(2)
+        frame = {"a": rng.normal(size=rows), "b": rng.normal(size=rows), "c": rng.integers(0, 3, rows)}
+        data = sp.Dataset.from_frame(frame, kinds={"a": "continuous", "b": "continuous", "c": "categorical"})
+        return source(data, score).family_cost(parents)
+
+    for parents in (0, 1, 2, 3):
+        assert 0 < cost(100, parents) < cost(1000, parents)
+    assert cost(1000, 1) <= cost(1000, 3)
