@@ -16,7 +16,7 @@ import pyarrow as pa
 from spinney.errors import ChoiceError, FileFormatError, way
 from spinney.header import find_header
 from spinney.machine import available_memory
-from spinney.raw_table import RawTable, damaged, from_cells
+from spinney.raw_table import RawTable, counted, damaged, from_cells
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _LOOKED_AT = 200  # rows that the header is found in
@@ -71,9 +71,9 @@ def _from_rows(rows: list[list[Any]], label: str, notes: list[str]) -> RawTable:
     records = [[_text(cell) for cell in row] for row in rows[:_LOOKED_AT]]
     header = find_header(records)
     if header is None:
-        raise FileFormatError(f"{label}: the sheet is empty", way("name another by {}", "sheet"), "fill it")
+        raise FileFormatError(f"{label}: the sheet is empty", way("choose another {}", "sheet"), "fill it")
     if header.skipped:
-        notes.append(f"skipped {header.skipped} {'line' if header.skipped == 1 else 'lines'} before the header")
+        notes.append(f"skipped {counted(header.skipped, 'line')} before the header")
     width = max(map(len, rows))
     names = [*header.names, *[""] * (width - len(header.names))]
     body = rows[header.record + 1 :]

@@ -170,6 +170,8 @@ def _plain(name: str, values: Iterable[Any], error: Exception) -> tuple[pa.Chunk
     if all(isinstance(value, _NUMBERS) and not isinstance(value, bool) for value in present):
         if not all(isinstance(value, (int, np.integer)) for value in present):
             return pa.chunked_array([pa.array([None if cell is None else _float(cell) for cell in cells])]), []
+        if all(-(2**63) <= value < 2**63 for value in present):
+            return pa.chunked_array([pa.array(cells, pa.int64())]), []
         why = "integers beyond 64 bits"
     try:
         texts = pa.array([None if cell is None else level_text(cell) for cell in cells], pa.string())

@@ -3,8 +3,9 @@
 In:  the bytes of the table (UTF-8) and its delimiter.
 Out: whether cells hold line ends, and a note on them; or one sentence, for a quote that is never closed.
 A parser takes everything after such a quote for one cell, so rows would disappear without a word. The rule: a quoted
-cell ends with a quote before a delimiter, a line end or the end of the file. A cell over several lines is refused if
-its closing quote has other text after it, if there is none, or if the lines inside look like rows of the table."""
+cell ends with a quote before a delimiter, a line end or the end of the file. A cell that goes
+beyond a delimiter or a line end is refused if its closing quote has other text after it, or if there is none, and one
+over several lines if these look like rows of the table."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spinney.errors import FileFormatError
+from spinney.text_bytes import line_of
 
 _QUOTE, _LINE, _RETURN = b'"', b"\n", b"\r"
 _LIKE_ROWS = 0.9  # the share of lines in a cell, with the cells of a row, that makes it rows that were swallowed
@@ -19,12 +21,6 @@ _LINES_TO_JUDGE = 3  # whole lines in one cell; fewer do not show what they are
 _MANY_LINES = 1_000  # in one cell of a table of one column, whose lines cannot be told from rows
 
 Positions = npt.NDArray[np.int64]
-
-
-def line_of(data: bytes, position: int) -> int:
-    """The line, from 1, in which this byte stands; lines end with \\n, \\r\\n or \\r."""
-    before = data[:position]
-    return 1 + before.count(_LINE) + before.count(_RETURN) - before.count(b"\r\n")
 
 
 def line_ends_in_cells(data: bytes, delimiter: str, width: int, label: str) -> tuple[bool, list[str]]:
@@ -45,7 +41,7 @@ def line_ends_in_cells(data: bytes, delimiter: str, width: int, label: str) -> t
             raise _unclosed(data, start, label)
     first = line_of(data, starts[0])
     cells = "1 cell holds" if len(starts) == 1 else f"{len(starts):,} cells hold"
-    return True, [f"{cells} line ends inside quotes (the first opens in line {first:,})"]
+    return True, [f"{cells} line ends inside quotes (the first opens in line {first})"]
 
 
 def _first_irregular(array: npt.NDArray[np.uint8], quotes: Positions, delimiter: str) -> int | None:
@@ -82,7 +78,7 @@ def _careful(
     data: bytes, quotes: Positions, trouble: int, delimiter: str, label: str
 ) -> tuple[list[int], list[int], list[int]]:
     """The same one quote after another: quotes inside a cell that does not open with one are text."""
-    opens = ("\n", "\r", delimiter)
+    opens, mark = ("\n", "\r", delimiter), delimiter.encode()
     starts: list[int] = []
     ends: list[int] = []
     counts: list[int] = []
@@ -106,10 +102,10 @@ def _careful(
             raise _unclosed(data, place, label)
         close = places[at]
         lines = data.count(_LINE, place, close) or data.count(_RETURN, place, close)
+        rest = data[close + 1 : close + 81].lstrip(b" ")[:1]
+        if rest and rest.decode("latin-1") not in opens and (lines or data.find(mark, place, close) >= 0):
+            raise _unclosed(data, place, label)
         if lines:
-            rest = data[close + 1 : close + 81].lstrip(b" ")[:1]
-            if rest and rest.decode("latin-1") not in opens:
-                raise _unclosed(data, place, label)
             starts.append(place)
             ends.append(close)
             counts.append(lines)

@@ -51,7 +51,7 @@ def _without_empty_rows(columns: dict[int, pa.ChunkedArray], notes: list[str]) -
     assert rows is not None
     full = np.ones(len(column), dtype=bool)
     full[rows.to_numpy()] = False
-    notes.append(f"left out {_counted(len(rows), 'empty row')}")
+    notes.append(f"left out {counted(len(rows), 'empty row')}")
     return {position: column.filter(pa.array(full)) for position, column in columns.items()}
 
 
@@ -68,7 +68,7 @@ def _leave_out_empty_columns(names: Sequence[str], columns: dict[int, pa.Chunked
     for position in gone:
         del columns[position]
     if gone:
-        notes.append(f"left out {_counted(len(gone), 'empty column')} without a name")
+        notes.append(f"left out {counted(len(gone), 'empty column')} without a name")
 
 
 def _leave_out_row_numbers(names: Sequence[str], columns: dict[int, pa.ChunkedArray], notes: list[str]) -> None:
@@ -102,7 +102,7 @@ def _named(names: dict[int, str], notes: list[str]) -> list[str]:
         elif new != name:
             renamed.append(f"{name[:40]!r} is now {new[:50]!r}")
     if nameless:
-        notes.append(f"{_counted(len(nameless), 'column')} without a name: now called {_some(map(repr, nameless))}")
+        notes.append(f"{counted(len(nameless), 'column')} without a name: now called {_some(map(repr, nameless))}")
     if renamed:
         notes.append(f"column names that occur more than once: {_some(renamed)}")
     return given
@@ -114,7 +114,7 @@ def _some(texts: Iterable[str]) -> str:
     return ", ".join(listed[:_SHOWN]) + more
 
 
-def _counted(count: int, what: str) -> str:
+def counted(count: int, what: str) -> str:
     return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney.dataset import Dataset
-from spinney.errors import ChoiceError
+from spinney.errors import ChoiceError, LimitError
 from spinney.fitted.model import Columns, Numbers
 from spinney.kinds import Continuous, Kind
+from spinney.machine import available_memory
 
 if TYPE_CHECKING:
     from spinney.network import Network
+
+_BYTES_PER_CELL = 24  # a drawn value, its copy in the Dataset, and what drawing it takes
 
 
 def sample(network: Network, n: int, seed: int) -> Dataset:
@@ -25,6 +28,11 @@ def sample(network: Network, n: int, seed: int) -> Dataset:
     for word, value in (("the number of rows", n), ("the seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
             raise ChoiceError(f"{word} to sample must be a whole number of at least 0, not {value!r}")
+    needed = int(n) * len(network.names) * _BYTES_PER_CELL
+    if needed > available_memory():
+        raise LimitError(
+            f"{n:,} rows of {len(network.names):,} columns need {needed / 1e9:,.1f} GB of memory; ask for fewer rows"
+        )
     rng = np.random.default_rng(seed)
     columns = Columns(n, {})
     for name in network.dag.order():

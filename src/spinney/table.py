@@ -85,7 +85,7 @@ def read_table(
     if len(raw) == 0:
         raise FileFormatError(f"{label} is empty; give a table with a header line and at least one row")
     suffix, _ = suffixes(label)
-    found, expected = _format(raw, label), _NAMED.get(suffix)
+    found, expected = _format(raw, label, suffix), _NAMED.get(suffix)
     if expected is not None and found != expected:
         article = {"text": "a text", "excel": "an Excel"}.get(found, f"a {found.capitalize()}")
         raise FileFormatError(f"{label} holds {article} file, which {suffix} does not say; give it the right suffix")
@@ -165,12 +165,12 @@ def _unzipped(raw: bytes, label: str) -> bytes:
     return b"".join(pieces)
 
 
-def _format(raw: bytes, label: str) -> str:
+def _format(raw: bytes, label: str, suffix: str) -> str:
     for magic, what in _NOT_TABLES.items():
         if raw.startswith(magic):
             raise FileFormatError(f"{label} is {what}, not a table; save the table as CSV or Parquet")
     if raw.startswith(_ZIP):
-        if raw[30:].startswith(_IN_WORKBOOKS) or b"xl/workbook" in raw:
+        if suffix in EXCEL or raw.startswith(_IN_WORKBOOKS, 30) or b"xl/workbook" in raw:
             return "excel"
         raise FileFormatError(f"{label} is a zip archive, not a table; unpack it, and give one of the files in it")
     return next((name for magic, name in _MAGIC.items() if raw.startswith(magic)), "text")

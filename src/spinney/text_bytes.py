@@ -47,6 +47,12 @@ def as_utf8(raw: bytes, encoding: str | None, label: str) -> tuple[bytes, list[s
     return raw, []
 
 
+def line_of(data: bytes, position: int) -> int:
+    """The line, from 1, in which this byte stands; lines end with \\n, \\r\\n or \\r."""
+    before = data[:position]
+    return 1 + before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
+
+
 def known_encoding(encoding: str) -> str:
     """The codec's own name; an unknown one is refused."""
     try:
@@ -80,14 +86,14 @@ def _decoded(raw: bytes, encoding: str, label: str) -> bytes:
         raise FileFormatError(
             f"{label}, line {line}: byte 0x{raw[error.start]:02x} is not {encoding.upper()}",
             "correct the line",
-            way("name another encoding by {}", "encoding"),
+            way("give another {}", "encoding"),
         ) from None
     except UnicodeEncodeError as error:  # a codec that gives half a character
         line = text[: error.start].count("\n") + 1
         raise FileFormatError(
             f"{label}, line {line}: half a character of {encoding}",
             "correct the line",
-            way("name another encoding by {}", "encoding"),
+            way("give another {}", "encoding"),
         ) from None
     _refuse_nul(data, label)
     return data
@@ -108,7 +114,7 @@ def _refuse_nul(data: bytes, label: str) -> None:
     place = data.find(b"\0")
     if place < 0:
         return
-    line = data[:place].count(b"\n") + 1
+    line = line_of(data, place)
     raise FileFormatError(
         f"{label} is neither text nor Parquet nor Feather nor Excel: line {line} holds a NUL byte; "
         "save the table as one of these"
@@ -120,17 +126,16 @@ def _not_utf8(raw: bytes, start: int) -> tuple[bytes, list[str]]:
     sample = raw[max(0, start - _LOOKED_AT) : start + _LOOKED_AT].decode("utf-8", errors="replace")
     bad = sample.count("\ufffd")
     letters = sum(not character.isascii() for character in sample) - bad
-    line = raw[:start].count(b"\n") + 1
+    line = line_of(raw, start)
     if letters >= _MOSTLY * bad:
         text = raw.decode("utf-8", errors=_AS_CP1252)
         return text.encode(), [
             f"line {line} and perhaps others hold bytes that are not UTF-8, read as cp1252; "
-            f"if the whole file is, say so by {named('encoding')}"
+            f"if the whole file is cp1252, give {named('encoding')}"
         ]
     text = codecs.charmap_decode(raw, "strict", _CP1252)[0]
     return text.encode(), [
-        f"read as cp1252, because line {line} is not valid UTF-8; "
-        f"if that is wrong, name the encoding by {named('encoding')}"
+        f"read as cp1252, because line {line} is not valid UTF-8; if that is wrong, give the right {named('encoding')}"
     ]
 
 

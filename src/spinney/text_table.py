@@ -16,11 +16,14 @@ import pyarrow.csv
 
 from spinney.errors import FileFormatError, way
 from spinney.header import Header, find_header, is_number, usual_width
-from spinney.quotes import line_ends_in_cells, line_of
-from spinney.raw_table import RawTable, first_line, from_cells
-from spinney.text_bytes import as_utf8
+from spinney.quotes import line_ends_in_cells
+from spinney.raw_table import RawTable, counted, first_line, from_cells
+from spinney.text_bytes import as_utf8, line_of
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_SPACE = " "  # R separates cells by it; looked for where none of the others separates anything, except in a .csv
+_SPACES_AROUND = re.compile(rb"(?m)^ +| +(?=\r?$)")
+_SPACES_BETWEEN = re.compile(rb" {2,}")
 
 _SAMPLE = 65_536  # bytes of the beginning that delimiter and header are found in; more if its lines are long
 _LARGEST_SAMPLE = 1 << 25
@@ -45,7 +48,12 @@ def read_text_table(raw: bytes, label: str, delimiter: str | None, encoding: str
     data, notes = as_utf8(raw, encoding, label)
     head = _head(data)
     if delimiter is None:
-        delimiter = "\t" if suffix == ".tsv" and "\t" in head else _sniffed(head)
+        delimiter = "\t" if suffix == ".tsv" and "\t" in head else _sniffed(head, suffix)
+    if delimiter == _SPACE:
+        notes.append("cells are separated by spaces")
+        if b'"' not in data:  # columns may be aligned by several spaces
+            data = _SPACES_BETWEEN.sub(b" ", _SPACES_AROUND.sub(b"", data))
+            head = _head(data)
     sample = _split(head, delimiter, whole=len(head.encode()) == len(data))
     header = find_header(sample.records)
     if header is None:
@@ -54,7 +62,7 @@ def read_text_table(raw: bytes, label: str, delimiter: str | None, encoding: str
     line = line_of(data, len(head[: sample.ends[header.record - 1]].encode())) if header.record else 1
     _check_names(header.names, label, line)
     if header.skipped:
-        notes.append(f"skipped {header.skipped} {'line' if header.skipped == 1 else 'lines'} before the header")
+        notes.append(f"skipped {counted(header.skipped, 'line')} before the header")
     if all(is_number(name) for name in header.names):
         notes.append(f"the first line of {label} was taken as column names, though all of them are numbers")
     long_cells, said = line_ends_in_cells(data, delimiter, len(header.names), label)
@@ -114,7 +122,7 @@ def _split(text: str, delimiter: str, whole: bool) -> _Sample:
     return _Sample(records, ends, text)
 
 
-def _sniffed(head: str) -> str:
+def _sniffed(head: str, suffix: str) -> str:
     """The delimiter under which most first records have one number of cells; among equals the more cells."""
     best, most = ",", (0.0, 1)
     found: dict[str, tuple[float, int]] = {}
@@ -126,12 +134,24 @@ def _sniffed(head: str) -> str:
             found[delimiter] = (share, width)
             if (share, width) > most:
                 best, most = delimiter, (share, width)
+    if not found:
+        return _SPACE if suffix != ".csv" and _separated_by_spaces(head) else ","
     if best == ",":
         # Every number of "1,5;2,5" has a comma, so commas may look as regular as the delimiter.
         for delimiter, (share, _) in found.items():
             if delimiter != "," and share >= most[0] and _has_decimal_commas(head, delimiter):
                 return delimiter
     return best
+
+
+def _separated_by_spaces(head: str) -> bool:
+    """Do spaces split every line into the same number of cells? In R's files the header may lack one."""
+    if '"' not in head:
+        head = re.sub(" +", " ", re.sub(r"(?m)^ +| +(?=\r?$)", "", head))
+    records = [record for record in _split(head, _SPACE, whole=len(head) < _SAMPLE).records if record != [""]]
+    widths = {len(record) for record in records[1:]}
+    header = find_header(records)
+    return len(records) > 2 and len(widths) == 1 and header is not None and {len(header.names)} == widths != {1}
 
 
 def _has_decimal_commas(head: str, delimiter: str) -> bool:
@@ -198,8 +218,7 @@ def _mended(data: bytes, start: int, label: str, delimiter: str, header: Header,
     if short:
         filled = "1 row has" if short == 1 else f"{short:,} rows have"
         notes.append(
-            f"{filled} fewer cells than the header (the first is line {first + offset:,}); "
-            "the rest was taken as missing"
+            f"{filled} fewer cells than the header (the first is line {first + offset}); the rest was taken as missing"
         )
     table = _parsed(pa.py_buffer(mended.getvalue().encode()), ",", width, long_cells=True)
     if table is None:
@@ -209,10 +228,10 @@ def _mended(data: bytes, start: int, label: str, delimiter: str, header: Header,
 
 def _too_long(label: str, line: int, width: int, cells: int, delimiter: str) -> FileFormatError:
     return FileFormatError(
-        f"{label}, line {line}: the header has {width} cells and this line {cells}",
+        f"{label}, line {line}: the header has {counted(width, 'cell')} and this line {cells}",
         "correct the line",
         f"put cells with a {DELIMITERS.get(delimiter, repr(delimiter))} in double quotes",
-        way("name another delimiter by {}", "delimiter"),
+        way("give another {}", "delimiter"),
     )
 
 
@@ -221,5 +240,5 @@ def _too_short(label: str, line: int, width: int, short: int, rows: int) -> File
         f"{label}, line {line}: the header has {width} cells, and this line and {short - 1:,} others of {rows:,} have "
         "fewer",
         "correct the header or the lines",
-        way("name another delimiter by {}", "delimiter"),
+        way("give another {}", "delimiter"),
     )
