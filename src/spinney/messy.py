@@ -93,6 +93,7 @@ class _Read:
     notes: list[str] = field(default_factory=list)
     measured: bool = True  # few distinct values are still numbers
     whole: bool = False  # integers, written so
+    beyond: bool = False  # integers that int64 does not hold: as decimals, different ones would be the same
 
 
 def understood(name: str, column: pa.ChunkedArray, decimal: str | None, forced: bool) -> Found | None:
@@ -164,7 +165,9 @@ def _numbers(name: str, texts: _Texts, decimal: str | None) -> _Read | None:
         return None  # codes such as 007
     plain = _plain(number, style, fits)
     values = np.asarray(pc.cast(plain, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-    whole = not pc.any(pc.match_substring_regex(plain, "[.eE]")).as_py() and not (np.abs(values[fits]) > 2**53).any()
+    whole = not pc.any(pc.match_substring_regex(plain, "[.eE]")).as_py()
+    beyond = whole and not units and bool((np.abs(values[fits]) >= 2.0**63).any())
+    whole = whole and not (np.abs(values[fits]) > 2**53).any()
     notes = []
     signed = fits & ~_mask(pc.equal(sign, ""))
     if signed.any():
@@ -174,7 +177,7 @@ def _numbers(name: str, texts: _Texts, decimal: str | None) -> _Read | None:
         example = texts.texts[int(ambiguous[0])].as_py()
         value = f"{values[ambiguous[0]]:.15g}"
         notes.append(f"column {name!r}: {example!r} is read as {value}; name the decimal mark if that is wrong")
-    return _Read(values, _how(units, style, number, fits), notes, not units, whole and not units)
+    return _Read(values, _how(units, style, number, fits), notes, not units, whole and not units, beyond)
 
 
 def _one_unit(before: pa.Array, after: pa.Array, fits: Mask) -> str | None:
@@ -300,6 +303,8 @@ def _good(texts: _Texts, read: _Read, forced: bool) -> bool:
     odd = present - valued
     if forced:
         return 2 * valued > present
+    if read.beyond:
+        return False
     distinct = len(np.unique(read.values[known]))
     if odd and (distinct <= FEW or (odd > _ODD_SHARE * present and not (odd == 1 and present > _ONE_ODD))):
         return False
