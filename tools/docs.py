@@ -206,8 +206,7 @@ def main(arguments: list[str]) -> int:
             file.write_text(text, encoding="utf-8")
     if arguments == ["--check"] and stale:
         print(
-            f"docs: {', '.join(stale)} in docs/ are out of date; "
-            "run python tools/docs.py and commit",
+            f"docs: {', '.join(stale)} in docs/ are out of date; run python tools/docs.py and commit",
             file=sys.stderr,
         )
         return 1
