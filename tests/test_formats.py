@@ -154,8 +154,11 @@ def test_sparse_table_over_a_huge_space_survives(tmp_path: Path, suffix: str) ->
 def test_ordinal_survives_bif_and_others_can_skip_it(tmp_path: Path) -> None:
     network = random_network(np.random.default_rng(0), {"a": ("lo", "hi"), "b": ("lo", "hi")}, ordinal=1)
     network.export(tmp_path / "net.bif")
-    assert 'property "kind = ordinal" ;' in (tmp_path / "net.bif").read_text()
+    text = (tmp_path / "net.bif").read_text()
+    assert 'property kind = "ordinal" ;' in text
     assert Network.read(tmp_path / "net.bif").kinds == network.kinds
+    earlier = written(tmp_path, text.replace('kind = "ordinal"', '"kind = ordinal"'), "earlier.bif")
+    assert Network.read(earlier).kinds == network.kinds
 
 
 # BIF of other programs

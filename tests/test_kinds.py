@@ -116,7 +116,7 @@ grade:
         ("a: [x, y]\n", "line 1: a list is no kind"),
         ("a:\n  kind: ordinal\n  levels: [[x]]\n", "line 3: one value is wanted"),
         ("? [a]\n: continuous\n", "a name must be text"),
-        (b"a: continuous\nb: \xff\n", "line 2: not UTF-8"),
+        (b"a: continuous\nb: \xff\n", "line 2: the text is not UTF-8"),
     ],
 )
 def test_wrong_file_gets_one_sentence(tmp_path, text, says):

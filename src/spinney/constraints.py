@@ -6,20 +6,19 @@ Every search reads Allowed and nothing else, so that none can honour less than a
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import comb
-from os import PathLike
-from pathlib import Path
+from os import PathLike, fspath
 from typing import Any
-
-import yaml
 
 from spinney import _core
 from spinney.errors import ChoiceError, FileFormatError, named, way
+from spinney.formats import suffix
+from spinney.formats.plain import json_value, yaml_value
+from spinney.formats.text import read_text
 from spinney.graph import DAG
 from spinney.machine import whole
 
@@ -45,24 +44,22 @@ class Constraints:
         for word in ("required", "forbidden"):
             object.__setattr__(self, word, tuple(_edge(edge, word) for edge in _many(getattr(self, word), word)))
         object.__setattr__(
-            self, "tiers", tuple(tuple(str(n) for n in _many(tier, "tiers")) for tier in _many(self.tiers, "tiers"))
+            self, "tiers", tuple(tuple(map(_tier_name, _many(tier, "tiers"))) for tier in _many(self.tiers, "tiers"))
         )
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Constraints:
         """From a JSON or YAML file with the same four words."""
-        try:
-            text = Path(path).read_text("utf-8")
-            content = json.loads(text) if str(path).endswith(".json") else _yaml(text)
-        except (OSError, ValueError, yaml.YAMLError) as error:
-            raise FileFormatError(
-                f"{path}: cannot be read as constraints ({_first_line(error)}); give JSON or YAML"
-            ) from None
+        name = fspath(path)
+        content = json_value(name, read_text(path)) if suffix(name) == ".json" else _yaml(name, read_text(path))
         if not isinstance(content, dict) or not set(content) <= {"required", "forbidden", "tiers", "max_parents"}:
             raise FileFormatError(
                 f"{path}: constraints have the words required, forbidden, tiers, max_parents and no others"
             )
-        return cls(**content)
+        try:
+            return cls(**content)
+        except ChoiceError as error:
+            raise FileFormatError(f"{name}: {error}") from None
 
     def as_dict(self) -> dict[str, Any]:
         """The four parts by name, for files."""
@@ -270,17 +267,23 @@ def _candidates(
     return {child: (set(listed[child]) if child in listed else set(known)) - {child} for child in order}
 
 
+def _tier_name(name: Any) -> str:
+    if not isinstance(name, (str, int, float)):
+        raise ChoiceError(f"tiers are lists of columns, and {name!r} is no name of a column")
+    return str(name)
+
+
 def _many(value: Any, word: str) -> list[Any]:
     if value is None:
         return []
-    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise ChoiceError(f"{word} must be a list of columns, not {value!r}")
     return list(value)
 
 
-def _yaml(text: str) -> Any:
+def _yaml(name: str, text: str) -> Any:
     """Names are text, so that yes, 1 and null are columns; only max_parents holds numbers."""
-    content = yaml.load(text, Loader=yaml.BaseLoader)
+    content = yaml_value(name, text, "constraints")
     if not isinstance(content, dict):
         return content
     content = {word: value or None for word, value in content.items()}
@@ -297,14 +300,12 @@ def _maybe_int(value: Any) -> Any:
 
 
 def _edge(edge: Any, word: str) -> Edge:
-    if isinstance(edge, (str, bytes)) or not isinstance(edge, Iterable) or len(pair := list(edge)) != 2:
+    # A mapping or a set has no first and second.
+    pair = [] if isinstance(edge, (str, bytes, Mapping, Set)) or not isinstance(edge, Iterable) else list(edge)
+    if len(pair) != 2 or not all(isinstance(name, (str, int, float)) for name in pair):
         raise ChoiceError(f"constraints: {word} holds pairs (parent, child), not {edge!r}")
     return str(pair[0]), str(pair[1])
 
 
 def _some(names: list[str]) -> str:
     return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -10,11 +10,12 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import yaml
 
 from spinney.errors import DataError, FileFormatError
+from spinney.formats.plain import entries, yaml_node
+from spinney.formats.text import read_text, write_text
 from spinney.kinds import Kind, LeftOut, as_declared, from_plain, to_plain
 
 _HEADING = """\
@@ -56,35 +57,21 @@ def write(
     reasons: Mapping[str, str],
     remarks: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    try:
-        Path(path).write_text(text(kinds, reasons, remarks), encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise FileFormatError(f"{path}: cannot be written ({error.strerror}); choose another place") from None
+    write_text(text(kinds, reasons, remarks), path)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Kind | LeftOut]:
     """The kinds of a kinds file, in the order of the file."""
-    try:
-        content = Path(path).read_bytes().decode("utf-8-sig")
-        root = yaml.compose(content, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-    except OSError as error:
-        raise FileFormatError(f"{path}: cannot be read ({error.strerror}); give the path of a kinds file") from None
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise FileFormatError(f"{path}, line {line}: not UTF-8; save the kinds file as UTF-8") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "unreadable"
-        raise FileFormatError(f"{path}{where}: not YAML ({problem}); mend the line or write the file anew") from None
+    name = os.fspath(path)
+    root = yaml_node(name, read_text(path), "kinds of columns")
     if root is None:
         return {}
     if not isinstance(root, yaml.MappingNode):
-        raise FileFormatError(f"{path}: not a kinds file; every entry is a column, as in 'age: continuous'")
+        raise FileFormatError(f"{name}: not a kinds file; every entry is a column, as in 'age: continuous'")
     try:
-        return {name: _entry(name, _plain(node)) for name, node in _entries(root)}
+        return {column: _entry(column, _plain(name, node)) for column, node in entries(name, root)}
     except DataError as error:
-        raise FileFormatError(f"{path}: {error}") from None
+        raise FileFormatError(f"{name}: {error}") from None
 
 
 def _entry(name: str, plain: Plain) -> Kind | LeftOut:
@@ -94,26 +81,14 @@ def _entry(name: str, plain: Plain) -> Kind | LeftOut:
     return as_declared(name, plain.get("kind") if isinstance(plain, dict) else plain)
 
 
-def _entries(node: yaml.MappingNode) -> list[tuple[str, yaml.Node]]:
-    entries: dict[str, yaml.Node] = {}
-    for key, value in node.value:
-        line = key.start_mark.line + 1
-        if not isinstance(key, yaml.ScalarNode):
-            raise DataError(f"line {line}: a name must be text; put it in double quotes")
-        if key.value in entries:
-            raise DataError(f"line {line}: {key.value!r} is there twice; keep one of the two")
-        entries[key.value] = value
-    return list(entries.items())
-
-
-def _plain(node: yaml.Node) -> Plain:
+def _plain(name: str, node: yaml.Node) -> Plain:
     """A word, or a mapping from options to a word or a list of words."""
     if isinstance(node, yaml.ScalarNode):
         return _word(node)
     if isinstance(node, yaml.MappingNode):
         return {
             key: [_word(item) for item in value.value] if isinstance(value, yaml.SequenceNode) else _word(value)
-            for key, value in _entries(node)
+            for key, value in entries(name, node)
         }
     raise DataError(f"line {node.start_mark.line + 1}: a list is no kind; write the levels after 'levels:'")
 

@@ -171,14 +171,17 @@ class Network:
         formats.need_suffix(path, ".json", "load() reads .json or .json.gz, other formats go through Network.read()")
         return formats.read_network(path)
 
-    def export(self, path: str | PathLike[str], node: str | None = None) -> None:
+    def export(self, path: str | PathLike[str], node: str | None = None, *, exact_names: bool = False) -> None:
         """Write the network in the format that the suffix names; a further .gz compresses. With a node: the tree or the
-        decision graph of that node, as .dot."""
+        decision graph of that node, as .dot. BIF has names of letters, digits and underscores, which other programs
+        read, and the true names in properties; exact_names writes the true ones only."""
         # Formats know the network; the network looks them up only when a file is asked for.
         from spinney import formats
 
+        if exact_names and (node is not None or formats.suffix(path) != ".bif"):
+            raise ChoiceError(f"exact_names is for .bif, and {path} is another file: leave it out")
         if node is None:
-            formats.write_network(self, path)
+            formats.write_network(self, path, **({"exact_names": True} if exact_names else {}))
             return
         formats.write_partition(self.model(node), path)
 

@@ -36,6 +36,13 @@ def convert(
         str | None,
         typer.Option(show_default=False, help="Draw the tree or decision graph of this node, as .dot."),
     ] = None,
+    exact_names: Annotated[
+        bool,
+        typer.Option(
+            "--exact-names",
+            help=("BIF: write the names as they are, in quotes; without it in letters that other programs read."),
+        ),
+    ] = False,
     json: opt.Json = False,
 ) -> None:
     """Write a network, or parent sets, in another format."""
@@ -47,7 +54,7 @@ def convert(
     else:
         opt.check_output(target, NETWORKS)
         network = Network.read(source)
-        network.export(target, node)
+        network.export(target, node, exact_names=exact_names)
         what = {"node": len(network.names), "edge": len(network.edges)}
     if json:
         say_json({f"{thing}s": count for thing, count in what.items()})

@@ -5,11 +5,9 @@ Out: the graph, and the network where the file holds one."""
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from spinney.errors import FileFormatError, SpinneyError
 from spinney.formats import suffix
+from spinney.formats.plain import json_value
 from spinney.formats.text import read_text
 from spinney.graph import DAG
 from spinney.network import Network
@@ -28,10 +26,7 @@ def read_graph(file: str) -> tuple[DAG, Network | None]:
 
 def _listed_parents(file: str) -> dict[str, list[str]] | None:
     """The parents that an answer of ours lists; None for all other JSON, of which Network.read knows what to say."""
-    try:
-        record: Any = json.loads(read_text(file))
-    except ValueError:
-        return None
+    record = json_value(file, read_text(file))
     if not isinstance(record, dict) or "format" in record or not isinstance(record.get("parents"), dict):
         return None
     parents: dict[str, list[str]] = record["parents"]

@@ -15,7 +15,7 @@ from spinney.catalog import PRIORS, SCORE_CHOICES, SEARCHES, Entry, Score
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json
 from spinney.errors import ChoiceError
-from spinney.formats import NETWORKS, jkl
+from spinney.formats import jkl, modules
 from spinney.table import FORMATS
 
 
@@ -62,7 +62,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 def _formats() -> list[dict[str, Any]]:
     networks = []
-    for ending, module in NETWORKS.items():
+    for ending, module in modules().items():
         able = " and ".join(verb for verb in ("read", "write") if hasattr(module, verb))
         networks.append({"name": ending, "help": f"network, {able}", "source": _title(module)})
     tables = [{"name": ending, "help": "table, read and write", "source": kind} for ending, kind in FORMATS.items()]

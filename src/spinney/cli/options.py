@@ -10,10 +10,10 @@ from os import W_OK, access, path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from spinney.constraints import Constraints
 from spinney.errors import ChoiceError, FileFormatError
+from spinney.formats.plain import yaml_value
 from spinney.formats.text import read_text
 
 
@@ -156,11 +156,7 @@ def _edge(text: str, names: Collection[str], option: str) -> tuple[str, str]:
 
 
 def _tiers(file: str) -> list[list[str]]:
-    try:
-        content: Any = yaml.load(read_text(file), Loader=yaml.BaseLoader)  # every name is text; JSON is YAML too
-    except yaml.YAMLError as error:
-        why = str(error).splitlines()[0]
-        raise FileFormatError(f"{file}: cannot be read as tiers ({why}); give JSON or YAML") from None
+    content = yaml_value(file, read_text(file), "tiers")  # every name is text; JSON is YAML too
     if not isinstance(content, list) or not all(isinstance(tier, list) for tier in content):
         raise FileFormatError(f"{file}: tiers are a list of lists of columns, as in [[age, sex], [smoker], [cough]]")
     return content

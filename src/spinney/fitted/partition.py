@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 Bools = NDArray[np.bool_]
 Nodes = NDArray[np.int32]
+# What the options of leaves may be at the least, and one part of at the most: beyond, products of them are no numbers.
+_LEAST = {"alpha": 1e-100, "a": 1e-100, "nu": 1e-100, "lam": 1e-100, "kappa": 1e-100, "scale": 1e-300}
+_MOST_SUM = 1e100
 _SHOWN = 10  # levels that describe() names in one place
 
 
@@ -109,11 +112,14 @@ class Partition(LocalModel):
             if kind.discrete and _levels(kind) is None:
                 raise ChoiceError(f"{where} has {name!r} without levels: give its kind the levels")
         for name in ("alpha", "a", "nu", "lam", "kappa", "scale"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ChoiceError(f"{where} has {name}={getattr(self, name)!r}: give a finite number above 0")
-        for name in ("mu0", "shift"):
-            if not math.isfinite(getattr(self, name)):
-                raise ChoiceError(f"{where} has {name}={getattr(self, name)!r}: give a finite number")
+            if not _LEAST[name] <= getattr(self, name) <= 1 / _LEAST[name]:
+                least = _LEAST[name]
+                raise ChoiceError(
+                    f"{where} has the {name} {getattr(self, name)!r}: give a number between {least:g} and {1 / least:g}"
+                )
+        for name, most in (("mu0", 1e100), ("shift", 1e308)):
+            if not abs(getattr(self, name)) <= most:
+                raise ChoiceError(f"{where} has the {name} {getattr(self, name)!r}: give one of at most {most:g}")
 
     def _check_nodes(self) -> None:
         where, n = self._where, len(self.feature)
@@ -181,8 +187,9 @@ class Partition(LocalModel):
         if len(np.unique(self.leaf[self.leaf >= 0])) < shape[0]:
             raise ChoiceError(f"{where} has sums of a leaf that no node has: number the leaves without gaps")
         positive = self.sums if levels is not None else self.sums[:, [0, 2]]
-        if not np.isfinite(self.sums).all() or (positive < 0).any():
-            raise ChoiceError(f"{where} has sums that no rows can have: give finite counts of at least 0")
+        part_of_a_row = levels is None and ((self.sums[:, 0] > 0) & (self.sums[:, 0] < 1)).any()
+        if not (np.abs(self.sums) <= _MOST_SUM).all() or (positive < 0).any() or part_of_a_row:
+            raise ChoiceError(f"{where} has sums that no rows can have: give counts from 0 to {_MOST_SUM:g}")
         if self.alphas is None:
             return
         if levels is None or self.alphas.shape not in (shape[:1], shape):
@@ -190,8 +197,10 @@ class Partition(LocalModel):
                 f"{where} has alphas: give one for each of {shape[0]} leaves of a discrete child, or for each of them "
                 f"and each level"
             )
-        if not (np.isfinite(self.alphas) & (self.alphas > 0)).all():
-            raise ChoiceError(f"{where} has alphas that are no pseudo-counts: give finite numbers above 0")
+        if not ((self.alphas <= _MOST_SUM) & (self.alphas > 0)).all():
+            raise ChoiceError(
+                f"{where} has alphas that are no pseudo-counts: give numbers from above 0 to {_MOST_SUM:g}"
+            )
 
     # --- answers ----------------------------------------------------------------------------------------------------
 

@@ -5,18 +5,21 @@ Out: the network read, or the file written."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from spinney.errors import ChoiceError
-from spinney.fitted.model import LocalModel
-from spinney.fitted.partition import Partition
-from spinney.formats import bif, dot, json
-from spinney.network import Network
 
-# A module that can read has read(path) -> Network, one that can write has write(network, path).
-NETWORKS: dict[str, ModuleType] = {".json": json, ".bif": bif, ".dot": dot}
+if TYPE_CHECKING:
+    from spinney.fitted.model import LocalModel
+    from spinney.network import Network
+
+# The module of each suffix. One that can read has read(path) -> Network, one that can write has write(network, path).
+# They know networks, which know data, whose kinds are read from files: so they are imported when they are asked for.
+NETWORKS = {".json": "json", ".bif": "bif", ".dot": "dot"}
 
 
 def suffix(path: str | PathLike[str]) -> str:
@@ -35,11 +38,15 @@ def read_network(path: str | PathLike[str]) -> Network:
     return network
 
 
-def write_network(network: Network, path: str | PathLike[str]) -> None:
-    _module(path, "write").write(network, path)
+def write_network(network: Network, path: str | PathLike[str], **options: Any) -> None:
+    """Options are those of the format: exact_names of BIF."""
+    _module(path, "write").write(network, path, **options)
 
 
 def write_partition(model: LocalModel, path: str | PathLike[str]) -> None:
+    from spinney.fitted.partition import Partition
+    from spinney.formats import dot
+
     need_suffix(path, ".dot", "the tree or graph of one node is written as .dot (and .gz)")
     if not isinstance(model, Partition):
         raise ChoiceError(
@@ -49,11 +56,15 @@ def write_partition(model: LocalModel, path: str | PathLike[str]) -> None:
     dot.write(model, path)
 
 
+def modules() -> dict[str, ModuleType]:
+    return {ending: import_module(f"{__name__}.{module}") for ending, module in NETWORKS.items()}
+
+
 def _module(path: str | PathLike[str], verb: str) -> ModuleType:
-    found = NETWORKS.get(suffix(path))
-    if found is None or not hasattr(found, verb):
-        able = ", ".join(ending for ending, module in NETWORKS.items() if hasattr(module, verb))
+    known = modules()
+    able = [ending for ending, module in known.items() if hasattr(module, verb)]
+    if suffix(path) not in able:
         raise ChoiceError(
-            f"{fspath(path)}: cannot {verb} a network in a file of this suffix: use one of {able} (and .gz)"
+            f"{fspath(path)}: cannot {verb} a network in a file of this suffix: use one of {', '.join(able)} (and .gz)"
         )
-    return found
+    return known[suffix(path)]

@@ -6,15 +6,21 @@ Reading is generous where programs differ: commas and bars only separate, names 
 are skipped, a row may be rounded (it is normalised). It is strict where a number could be lost: every configuration
 needs its row or a default, once. In `table` lines with parents the child varies slowest and the last parent fastest, as
 in JavaBayes.
-An ordinal variable is marked by a property of ours, which other programs skip."""
+Other programs take fewer names than we do, so names are written with letters, digits and underscores only, and the true
+ones stand in properties that we read and others skip, as the mark of an ordinal variable does."""
 
 from __future__ import annotations
 
+import math
 import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from os import PathLike, fspath
 from typing import NoReturn
+from urllib.parse import quote, unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +32,17 @@ from spinney.graph import find_cycle
 from spinney.kinds import Categorical, Kind, Ordinal
 from spinney.network import Network
 
-# A word is anything without spaces, separators, brackets and quotes: <5, 12+, Asy/Patch, >=7.5 are words.
-_WORD = r'(?:[^\s,;|{}()\[\]"/]+|/(?![/*]))+'
-_TOKEN = re.compile(rf'//[^\n]*|/\*[\s\S]*?\*/|({_WORD}|"(?:[^"\\]|\\[\s\S])*"|[;{{}}()\[\]]|["/])')
+# A word is anything without spaces, separators, brackets and quotes: <5, 12+, Asy/Patch, >=7.5 are words. What follows
+# a slash is written so that every text can be read in one way only: else long names take for ever.
+_LETTER, _SLASH = r'[^\s,;|{}()\[\]"/]', r"/(?![/*])"
+_WORD = rf"(?:{_LETTER}|{_SLASH}){_LETTER}*(?:{_SLASH}{_LETTER}*)*"
+_QUOTED = r'"(?:[^"\\]|\\[\s\S])*"'
+# A comment or quote that is not closed is one token to the end of the file.
+_TOKEN = re.compile(rf'//[^\n]*|/\*[\s\S]*?\*/|({_WORD}|{_QUOTED}|[;{{}}()\[\]]|/\*[\s\S]*|"[\s\S]*|/)')
 _PLAIN = re.compile(_WORD)
+_CLOSED = re.compile(_QUOTED)
 _ESCAPED = re.compile(r'\\(["\\])')
-_ORDINAL = '"kind = ordinal"'
+_NAME, _LEVELS, _KIND = "spinney_name", "spinney_levels", "kind"  # our properties
 ROUNDING = 1e-3  # rows of published networks are off by 1e-6; more than this is a mistake
 
 
@@ -39,31 +50,103 @@ def read(path: str | PathLike[str]) -> Network:
     return _Reader(fspath(path), read_text(path)).network()
 
 
-def write(network: Network, path: str | PathLike[str]) -> None:
+def write(network: Network, path: str | PathLike[str], exact_names: bool = False) -> None:
+    """exact_names: names as they are, in quotes where need be, which few other programs can read."""
     tables = network.tables(f"{fspath(path)}: BIF")
+    names = _Names(tables, exact_names)
     lines = ["network unknown {", "}"]
     for name, kind in network.kinds.items():
         levels = tables[name].levels
-        lines.append(f"variable {_word(name)} {{")
-        lines.append(f"  type discrete [ {len(levels)} ] {{ {', '.join(map(_word, levels))} }};")
-        if isinstance(kind, Ordinal):
-            lines.append(f"  property {_ORDINAL} ;")
+        lines.append(f"variable {names.variables[name]} {{")
+        lines.append(f"  type discrete [ {len(levels)} ] {{ {', '.join(names.levels[name])} }};")
+        lines += [f'  property {key} = "{value}" ;' for key, value in names.properties(name, kind).items()]
         lines.append("}")
     for model in tables.values():
-        lines += _table_lines(model)
+        lines += _table_lines(model, names)
     write_text("\n".join(lines) + "\n", path)
 
 
-def _table_lines(model: Table) -> list[str]:
-    given = f" | {', '.join(map(_word, model.parents))}" if model.parents else ""
-    lines = [f"probability ( {_word(model.child)}{given} ) {{"]
+class _Names:
+    """How the variables and their levels are written."""
+
+    def __init__(self, tables: Mapping[str, Table], exact: bool) -> None:
+        self.true = {name: table.levels for name, table in tables.items()}
+        self.exact = exact
+        self.variables = {name: _word(name) for name in tables} if exact else _safe(tables, may_be_number=False)
+        self.levels = {
+            name: [_word(level) for level in levels] if exact else [*_safe(levels, may_be_number=True).values()]
+            for name, levels in self.true.items()
+        }
+
+    def properties(self, name: str, kind: Kind) -> dict[str, str]:
+        """What is to be read back beside the names as they are written."""
+        said = {}
+        if not self.exact and self.variables[name] != name:
+            said[_NAME] = _percent(name)
+        if not self.exact and self.levels[name] != list(self.true[name]):
+            said[_LEVELS] = " ".join(map(_percent, self.true[name]))
+        if isinstance(kind, Ordinal):
+            said[_KIND] = kind.word
+        return said
+
+
+_SAFE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WHOLE = re.compile(r"[0-9]+")
+_KEYWORDS = {"network", "variable", "probability", "property", "type", "discrete", "table", "default"}
+_SPELLED = {"<=": "le_", ">=": "ge_", "<": "lt_", ">": "gt_", "+": "_plus", "%": "_percent", "&": "_and_"}
+
+
+def _safe(names: Iterable[str], may_be_number: bool) -> dict[str, str]:
+    """Names with letters, digits and underscores, none twice; those that are so by themselves stay as they are."""
+    listed = list(names)
+    safe = {name: name for name in listed if _is_safe(name) or (may_be_number and _WHOLE.fullmatch(name))}
+    used, tries = set(safe), Counter[str]()
+    for name in listed:
+        if name in safe:
+            continue
+        base = candidate = _cleaned(name)
+        while candidate in used or candidate.lower() in _KEYWORDS:
+            tries[base] += 1
+            candidate = f"{base}_{tries[base] + 1}"
+        used.add(candidate)
+        safe[name] = candidate
+    return {name: safe[name] for name in listed}
+
+
+def _is_safe(name: str) -> bool:
+    return _SAFE.fullmatch(name) is not None and name.lower() not in _KEYWORDS
+
+
+def _cleaned(name: str) -> str:
+    text = "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
+    for sign, spelled in _SPELLED.items():
+        text = text.replace(sign, spelled)
+    text = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_")[:_LONGEST]
+    return text if _SAFE.fullmatch(text) else f"_{text}"
+
+
+_LONGEST = 100  # characters of a name that we make up
+
+
+def _percent(name: str) -> str:
+    return quote(name, safe="", errors="surrogatepass")
+
+
+def _unpercent(text: str) -> str:
+    return unquote(text, errors="surrogatepass")
+
+
+def _table_lines(model: Table, names: _Names) -> list[str]:
+    parents = [names.variables[parent] for parent in model.parents]
+    given = f" | {', '.join(parents)}" if parents else ""
+    lines = [f"probability ( {names.variables[model.child]}{given} ) {{"]
     if not model.dense:
         lines.append(f"  default {_numbers(model.default)};")
     if not model.parents:
         lines += [f"  table {_numbers(row)};" for row in model.probabilities]
     else:
         shape = tuple(len(levels) for levels in model.parent_levels)
-        words = [[_word(level) for level in levels] for levels in model.parent_levels]
+        words = [names.levels[parent] for parent in model.parents]
         places = np.stack(np.unravel_index(model.codes, shape), axis=1)
         for place, row in zip(places.tolist(), model.probabilities, strict=True):
             configuration = ", ".join(levels[code] for levels, code in zip(words, place, strict=True))
@@ -108,14 +191,18 @@ class _Reader:
         self.text = text
         self.tokens: list[str] = [token for token in _TOKEN.findall(text) if token]
         self.at = 0
+        self.true: dict[str, str] = {}  # the names of variables, by how they are written
         self.levels: dict[str, tuple[str, ...]] = {}
         self.kinds: dict[str, Kind] = {}
         self.codes: dict[str, dict[str, int]] = {}
         self.blocks: dict[str, _Block] = {}
 
     def network(self) -> Network:
-        if '"' in self.tokens:
-            self.fail("a quoted name is not closed: add the closing quote", self.tokens.index('"'))
+        last = self.tokens[-1] if self.tokens else ""
+        if last[:1] == '"' and not _CLOSED.fullmatch(last):
+            self.fail("a quoted name is not closed: add the closing quote", len(self.tokens) - 1)
+        if last[:2] == "/*":
+            self.fail("a comment is not closed: add its */", len(self.tokens) - 1)
         pending: list[int] = []
         while self.at < len(self.tokens):
             word = self.take("a block")
@@ -152,26 +239,39 @@ class _Reader:
 
     def variable_block(self) -> None:
         start = self.at
-        name = _plain(self.take("a variable block"))
-        if name in self.kinds:
-            self.fail(f"the variable {name!r} is declared twice: rename or remove one", start)
-        where = f"the block of variable {name!r}"
+        written = _plain(self.take("a variable block"))
+        where = f"the block of variable {written!r}"
         self.expect("{", where)
         levels: tuple[str, ...] | None = None
-        ordinal = False
+        said: dict[str, str] = {}
         while (word := self.take(where)) != "}":
             if word == "type":
-                levels = self.type_statement(name, where)
+                levels = self.type_statement(written, where)
             elif word == "property":
-                ordinal |= self.peek(where) == _ORDINAL
-                self.skip_statement(where)
+                said |= self.property_statement(where)
             else:
                 self.fail(f"{word} is neither type nor property in {where}: remove or correct it", self.at - 1)
         if levels is None:
-            self.fail(f"the variable {name!r} has no type line: add its levels", start)
-        self.levels[name] = levels
-        self.kinds[name] = Ordinal(levels) if ordinal else Categorical(levels)
+            self.fail(f"the variable {written!r} has no type line: add its levels", start)
+        name = _unpercent(said[_NAME]) if _NAME in said else written
+        if written in self.true or name in self.kinds:
+            self.fail(f"the variable {name!r} is declared twice: rename or remove one", start)
+        true = tuple(map(_unpercent, said[_LEVELS].split(" "))) if _LEVELS in said else levels
+        if len(true) != len(levels) or len(set(true)) < len(true):
+            self.fail(f"the property {_LEVELS} of {name!r} does not name its {len(levels)} levels: remove it", start)
+        self.true[written] = name
+        self.levels[name] = true
+        self.kinds[name] = Ordinal(true) if said.get(_KIND) == Ordinal.word else Categorical(true)
         self.codes[name] = {level: code for code, level in enumerate(levels)}
+
+    def property_statement(self, where: str) -> dict[str, str]:
+        """Ours, which are written key = "value"; all others say nothing to us."""
+        start = self.at
+        self.skip_statement(where)
+        parts = self.tokens[start : self.at - 1]
+        if len(parts) == 1:  # "kind = ordinal", as we wrote it at first
+            parts = _plain(parts[0]).split(" ", 2)
+        return {parts[0]: _plain(parts[2])} if len(parts) == 3 and parts[1] == "=" else {}
 
     def type_statement(self, name: str, where: str) -> tuple[str, ...]:
         start = self.at
@@ -200,10 +300,11 @@ class _Reader:
         start = self.at
         self.expect("(", "a probability block")
         end = self.find(")", "a probability block")
-        family = [_plain(token) for token in self.tokens[self.at : end]]
-        for place, name in enumerate(family):
-            if name not in self.kinds:
-                self.fail(f"{name!r} has no variable block: declare it or correct the name", self.at + place)
+        family = []
+        for place, token in enumerate(self.tokens[self.at : end]):
+            if _plain(token) not in self.true:
+                self.fail(f"{_plain(token)!r} has no variable block: declare it or correct the name", self.at + place)
+            family.append(self.true[_plain(token)])
         self.at = end + 1
         if len(set(family)) < len(family) or not family:
             self.fail(
@@ -213,6 +314,8 @@ class _Reader:
         child = family[0]
         if child in self.blocks:
             self.fail(f"the variable {child!r} has two probability blocks: remove one", start)
+        if math.prod(len(self.levels[parent]) for parent in family[1:]) >= 2**62:
+            self.fail(f"the parents of {child!r} have more than 2^62 joint levels: give it fewer parents", start)
         block = self.blocks[child] = _Block(child, tuple(family[1:]), start)
         where = f"the probability block of {child!r}"
         self.expect("{", where)

@@ -19,9 +19,11 @@ from spinney.errors import ChoiceError, FileFormatError, SpinneyError
 from spinney.fitted.model import LocalModel
 from spinney.fitted.partition import Partition
 from spinney.fitted.table import Table
+from spinney.formats.plain import json_value
 from spinney.formats.text import read_text, write_text
 from spinney.kinds import Continuous, Kind, from_plain, to_plain
 from spinney.network import Network
+from spinney.parent_sets import MOST_SCORE
 
 FORMAT = "spinney-network"
 VERSION = 1
@@ -52,7 +54,8 @@ def read(path: str | PathLike[str]) -> Network:
         if len(kinds) < len(record["columns"]):
             raise FileFormatError(f"{name}: a column occurs twice: remove or rename one")
         models = {node["child"]: _model(node, kinds) for node in record["nodes"]}
-        extra = {key: record.get(key) for key in ("plan", "score", "data", "cuts")}
+        extra = {key: record.get(key) for key in ("plan", "data", "cuts")}
+        extra["score"] = _number(record.get("score"))
         return Network(kinds, models, **extra)
     except FileFormatError:
         raise
@@ -69,14 +72,7 @@ def read(path: str | PathLike[str]) -> Network:
 
 
 def _parsed(name: str, text: str) -> dict[str, Any]:
-    try:
-        record = json.loads(text, parse_constant=_refuse_constant)
-    except json.JSONDecodeError as error:
-        raise FileFormatError(
-            f"{name}, line {error.lineno}: {error.msg}: the file is cut short or was changed, write it again"
-        ) from None
-    except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"{name}: {error}: the file was changed, write it again") from None
+    record = json_value(name, text)
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise FileFormatError(f"{name}: this JSON is not a spinney network: expected an object with format {FORMAT!r}")
     version = record.get("version")
@@ -87,10 +83,6 @@ def _parsed(name: str, text: str) -> dict[str, Any]:
             f"{name}: format version {version} is newer than {VERSION}, the last this spinney knows: upgrade spinney"
         )
     return record
-
-
-def _refuse_constant(word: str) -> float:
-    raise ValueError(f"{word} stands where a number should be")
 
 
 def _dump(value: object) -> str:
@@ -109,8 +101,25 @@ def _plain(value: object) -> object:
 
 
 def _column(record: dict[str, Any]) -> tuple[str, Kind]:
-    name = record["name"]
+    name = _name(record["name"])
+    for level in record.get("levels") or ():
+        _name(level)
     return name, from_plain(name, {key: value for key, value in record.items() if key != "name"})
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} stands where a name should be, in quotes")
+    return value
+
+
+def _number(value: object) -> float | None:
+    """A score; one that is beyond all numbers is none."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < MOST_SCORE:
+        raise TypeError(f"the score {value!r} is not a number between -1e15 and 1e15")
+    return float(value)
 
 
 def _node(model: LocalModel) -> dict[str, object]:
@@ -119,7 +128,7 @@ def _node(model: LocalModel) -> dict[str, object]:
 
 
 def _model(node: dict[str, Any], kinds: dict[str, Kind]) -> LocalModel:
-    child, word = node["child"], node["model"]
+    child, word = _name(node["child"]), node["model"]
     if word not in _MODELS:
         raise ChoiceError(f"the model of {child!r} is a {word!r}, which this spinney does not know: upgrade spinney")
     for name in (child, *node["parents"]):
@@ -154,7 +163,7 @@ def _table(node: dict[str, Any], kinds: dict[str, Kind]) -> Table:
         probabilities=probabilities.astype(np.float64),
         default=np.array(node["default"], dtype=np.float64),
         counts=None if node["counts"] is None else _matrix(node["counts"], len(levels)),
-        score=node["score"],
+        score=_number(node["score"]),
     )
     if stored is None and not table.dense:
         raise ChoiceError(
@@ -220,7 +229,7 @@ def _partition(node: dict[str, Any], kinds: dict[str, Kind]) -> Partition:
         sums=np.array(node["sums"], dtype=np.float64),
         shift=node["shift"],
         scale=node["scale"],
-        score=node["score"],
+        score=_number(node["score"]),
         alphas=None if node.get("alphas") is None else np.array(node["alphas"], dtype=np.float64),
         **{name: node["prior"][name] for name in _PRIOR},
     )
