@@ -65,7 +65,7 @@ class Table:
 
 
 def peer(name: str) -> ModuleType:
-    """Peers are an extra: whoever lacks one is told how to get it."""
+    """Peers are an extra: where one is not installed, a message says how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as problem:

@@ -1,4 +1,4 @@
-// Counting by AND and popcount: the innermost loop of the workshop, in the widest form the machine has.
+// Counting by AND and popcount: the innermost loop of scoring, with the widest instructions of the machine.
 #pragma once
 
 #include "data.hpp"

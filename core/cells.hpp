@@ -2,7 +2,7 @@
 //
 // A cell is a joint level that occurs. It holds its rows as a bitmap when they are many and as a list when they are
 // few, so that a crowded table costs AND + popcount and a sparse one never more than a pass over the rows; cells
-// without rows are never made, so the product of the levels may be as large as it likes. Pushing a variable splits
+// without rows are never made, so the product of the levels may be of any size. Pushing a variable splits
 // every cell; popping it is free. `count` then gives, for a list of further variables at once, how many rows of every
 // cell have which level: the sufficient statistics of all families {stack, w}.
 #pragma once

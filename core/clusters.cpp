@@ -103,7 +103,7 @@ private:
         for (int v : members) inside_[v] = taking_part_[v] = 0;
     }
 
-    // Places v, and whoever waited for it only; in this order.
+    // Places v, then the variables that waited for v only.
     std::vector<int> place(int v) {
         std::vector<int> placed{v};
         inside_[v] = 0;

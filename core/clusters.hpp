@@ -5,7 +5,7 @@
 // With a weight w >= 0 on every cluster, and the reduced cost of a family its cost less the weights of the clusters it
 // serves, no DAG costs less than  sum of k w + sum over v of the least reduced cost of v,
 // and none that takes family f costs less than that + (f's reduced cost - the least of its child). This holds for any weights, so
-// whoever proposes them (dual ascent, an LP's duals) need not be trusted: price() adds up anew.
+// proposed weights (dual ascent, the duals of an LP) need not be trusted: price() computes the sum again.
 #pragma once
 
 #include "families.hpp"

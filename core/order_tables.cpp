@@ -14,7 +14,7 @@ OrderTables::OrderTables(const ListedSets& sets) : sets_(sets), children_(sets.s
         scale += std::abs(sets[v].front().score);
         range += sets[v].front().score - sets[v].back().score;
     }
-    slack_ = 1e-11 * scale + 1e-14 * range;              // above all rounding, or a climb might go round in circles
+    slack_ = 1e-11 * scale + 1e-14 * range;              // above all rounding, or a climb might not end
     for (int v = 0; v < n; ++v) {
         Child& child = children_[v];
         for (const ListedSet& set : sets[v]) child.candidates.insert(child.candidates.end(), set.parents.begin(), set.parents.end());

@@ -31,7 +31,7 @@ Mask mask_of(const ListedSet& set) {
     return mask;
 }
 
-// What some DAG loses against everybody's best set: always the variable next that loses least. 0 where this meets a dead end.
+// What some DAG loses against the best set of every child: greedily, the variable that loses least is next. 0 at a dead end.
 double some_loss(const ListedSets& sets) {
     const int n = static_cast<int>(sets.size());
     double total = 0;
@@ -65,7 +65,7 @@ DpResult dp(const ListedSets& sets, Team& team, Control& control) {
     const std::size_t width = std::size_t{1} << low, all = std::size_t{1} << n;
     std::vector<std::vector<Group>> groups(n);
     // Scores count from the best of their variable, and ties are in proportion to what good networks lose against that:
-    // neither large scores nor listed sets that nobody would take blur small differences.
+    // neither large scores nor listed sets that are never chosen blur small differences.
     double slack = tie * some_loss(sets);                // equal within this: the later variable is the sink
     std::vector<double> top(n, 0);
     for (int v = 0; v < n; ++v) {

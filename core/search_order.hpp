@@ -27,7 +27,7 @@ public:
     void start_at_random();
 
     // Climbs by insertions, then shakes and climbs until `patience` shakes in a row brought nothing or `stop` says so.
-    // `better` hears of every new best. The best order is kept over all starts until forget().
+    // `better` is called for every new best. The best order is kept over all starts until forget().
     void improve(std::uint64_t patience, const Stop& stop = {}, const std::function<void()>& better = {});
     // Takes from another order the parts that are better there.
     void learn_from(const std::vector<int>& order, const Stop& stop = {});      // REQUIRES: improve() came before

@@ -158,7 +158,7 @@ def test_target_without_neighbours_needs_no_columns() -> None:
 def test_data_errors_name_column_row_and_value() -> None:
     network = random_network(np.random.default_rng(3), {"a": ("n", "y"), "b": ("n", "y")})
     zeros = np.zeros(3, dtype=np.uint8)
-    with pytest.raises(DataError, match="column 'b' is not in the data"):
+    with pytest.raises(DataError, match="column 'b' is missing from the data"):
         network.log_prob(Dataset.from_codes(["a"], [zeros], [("n", "y")]))
     with pytest.raises(DataError, match="column 'b' is not in the data"):
         network.log_prob({"a": ["n"]})

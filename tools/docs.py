@@ -52,10 +52,11 @@ the time limit or at Ctrl-C with the best network so far, and gives the same ans
 search that *proves* returns a network together with a bound that no other network over the scored parent sets can
 exceed. It needs all parent sets scored first, and if that alone takes longer than the time limit, says so.
 
-`chow-liu` and `tan` give back the best of all trees, for every score. They score all families that a tree can have,
+`chow-liu` and `tan` return the best of all trees, for every score. They score all families that a tree can have,
 and have no network before that: past the time limit they say so. Their bound is that of the other searches, over all
-networks, not over trees. A tree takes all columns in, also where that lowers the score; with `forest=True` it does
-not. On the command line: `--search 'tan(target=diagnosis)'`; a name with commas or quotes stands in double quotes.
+networks, not over trees. A tree contains all columns, also where that lowers the score; with `forest=True` it
+need not. On the command line: `--search 'tan(target=diagnosis)'`; a name with commas or quotes is written in
+double quotes.
 """
 
 PRIORS_TEXT = """\
@@ -74,9 +75,9 @@ timings unless `--timing` asks for them, so that equal runs give equal bytes. `s
 | 0 | done |
 | 1 | done, and the answer is "no" (compare: they differ) |
 | 2 | something must be changed; one sentence on standard error says where, what, and what to do |
-| 70 | a fault of spinney; `SPINNEY_TRACEBACK=1` in the environment shows where |
+| 70 | an error in spinney; `SPINNEY_TRACEBACK=1` in the environment shows where |
 | 130 | stopped by Ctrl-C before there was a result; a search that is stopped gives its best so far and exits 0 |
-| 141 | whoever read standard output stopped reading |
+| 141 | the program that reads standard output has ended |
 """
 
 

@@ -1,4 +1,4 @@
-"""How far a learned graph is from the true one.
+"""The distance between a learned graph and the true one.
 
 In:  two graphs over the same variables: DAG, CPDAG, Network, or a dict child -> parents.
 Out: a Comparison; counts of edges and the ratios that papers report.
@@ -6,7 +6,7 @@ Out: a Comparison; counts of edges and the ratios that papers report.
 Edges are compared between the CPDAGs (Tsamardinos, Brown & Aliferis 2006): there a DAG stands for its class.
 Arrowheads are those of the graphs as they are handed in: compare(dag, learned.cpdag()) is what Andrews, Ramsey & Cooper
 (2018) report, and compare(x, x) is perfect for every x.
-A ratio with nothing below the line is 1: nothing was claimed that is wrong, or nothing was there to be missed."""
+A ratio whose denominator is 0 is 1: there was nothing to get wrong, or nothing to find."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Comparison:
     """Counts are over adjacent pairs of the CPDAGs; tp + wd + fn are the true ones, tp + wd + fp the learned ones."""
 
     shd: int  # structural Hamming distance of the CPDAGs: wd + fp + fn
-    shd_dag: int | None  # the same between the DAGs, a reversed arrow costs 1; None when a CPDAG was given
-    tp: int  # in both, and alike
+    shd_dag: int | None  # the same between the DAGs, a reversed edge counts 1; None when a CPDAG was given
+    tp: int  # in both, with the same direction
     wd: int  # in both, but with another direction, or directed in one only
     fp: int  # learned only
     fn: int  # true only
@@ -112,10 +112,10 @@ def _arrows(graph: DAG | CPDAG) -> frozenset[tuple[str, str]]:
 
 
 def _pairs(true: DAG | CPDAG, found: DAG | CPDAG) -> tuple[int, int, int, int]:
-    """Adjacent pairs: alike in both, different in both, only in `found`, only in `true`."""
+    """Adjacent pairs: the same in both, different in both, only in `found`, only in `true`."""
     here, there = true.skeleton(), found.skeleton()
     common = here & there
-    # An undirected edge is alike when neither graph has an arrow on the pair.
+    # An undirected edge is the same when neither graph directs the pair.
     different = {frozenset(arrow) for arrow in _arrows(true) ^ _arrows(found)} & common
     return len(common) - len(different), len(different), len(there - here), len(here - there)
 

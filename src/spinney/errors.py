@@ -175,7 +175,7 @@ def _cut(text: str, most: int) -> str:
 
 def _function_called(error: BaseException) -> _Function:
     """The outermost function of ours: on the stack if the message is asked for inside the library, else where it went
-    through on its way to whoever caught it."""
+    through before it is caught."""
     frame: FrameType | None = sys._getframe()
     found = None
     while frame is not None:

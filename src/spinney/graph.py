@@ -2,7 +2,7 @@
 
 In:  names and the parents of each.
 Out: DAG (checked, immutable), its order, its skeleton, and CPDAG, the graph of its Markov equivalence class.
-The names of nodes are all that is known here: no data, no kinds, no scores."""
+A graph has names and edges only: no data, no kinds, no scores."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class DAG:
         return frozenset(frozenset(edge) for edge in self.edges)
 
     def cpdag(self) -> CPDAG:
-        """The equivalence class: an arrow is directed when every DAG of the class has it.
+        """The equivalence class: an edge is directed when every DAG of the class has it.
 
         Chickering (1995), "A transformational characterization of equivalent Bayesian network structures", labels the
-        arrows compelled or reversible, children in topological order. Seen per child, the parent that is last in that
-        order decides for all arrows into the child."""
+        edges compelled or reversible, children in topological order. Seen per child, the parent that is last in that
+        order decides for all edges into the child."""
         position = {name: place for place, name in enumerate(self._order)}
         parents = {name: frozenset(found) for name, found in self._parents.items()}
         compelled: dict[str, frozenset[str]] = {}
@@ -102,7 +102,7 @@ class DAG:
 
 
 class CPDAG:
-    """A graph with arrows and undirected edges, as it stands for a Markov equivalence class of DAGs."""
+    """A graph with directed and undirected edges that represents a Markov equivalence class of DAGs."""
 
     __slots__ = ("_directed", "_names", "_undirected")
 
@@ -116,7 +116,9 @@ class CPDAG:
                 raise ChoiceError(f"edge between {sorted(pair)}: an edge joins two different names of the graph")
         if len(set(pairs)) < len(pairs):
             twice = sorted(next(pair for pair in pairs if pairs.count(pair) > 1))
-            raise ChoiceError(f"{twice[0]!r} and {twice[1]!r} are joined twice: give one arrow or one undirected edge")
+            raise ChoiceError(
+                f"{twice[0]!r} and {twice[1]!r} are joined twice: give one directed or one undirected edge"
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -181,7 +183,7 @@ def _checked_parents(names: tuple[str, ...], parents: Mapping[str, Iterable[str]
 
 
 def _topological_order(parents: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Every node after its parents, ties by name; nodes on circles, and after them, are left out."""
+    """Every node after its parents, ties by name; nodes on cycles, and after them, are left out."""
     children: dict[str, list[str]] = {name: [] for name in parents}
     for child, found in parents.items():
         for parent in found:
@@ -201,11 +203,11 @@ def _topological_order(parents: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 
 def find_cycle(parents: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """A circle of arrows, its first node again at the end; empty when there is none. REQUIRES: parents are keys too."""
+    """A cycle of edges, its first node again at the end; empty when there is none. REQUIRES: parents are keys too."""
     outside = set(_topological_order(parents))
     if len(outside) == len(parents):
         return []
-    # Each node without a place in the order has a parent without one, so walking back ends in a circle.
+    # Each node without a place in the order has a parent without one, so following parents ends in a cycle.
     node = min(name for name in parents if name not in outside)
     walk: list[str] = []
     while node not in walk:

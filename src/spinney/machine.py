@@ -1,4 +1,4 @@
-"""What this machine offers, and the plain limits that users set on it.
+"""Threads, memory, and checks of the limits that users set.
 
 In:  the user's n_jobs, time limit and seed.
 Out: a number of threads; bytes of free memory; or one sentence."""
@@ -38,8 +38,8 @@ def check_limits(time_limit: float | None, seed: int = 0) -> None:
 
 
 def available_memory() -> float:
-    """Bytes that can be had without swapping and within this process's limits; a cautious 4 GiB where nobody says."""
-    there = [room for room in (_of_the_machine(), _of_the_group(), _of_the_process()) if room is not None]
+    """Bytes that are free without swapping and within this process's limits; 4 GiB where the system does not say."""
+    there = [size for size in (_of_the_machine(), _of_the_group(), _of_the_process()) if size is not None]
     return min(there) if there else 4.0 * 2**30
 
 

@@ -5,7 +5,7 @@ Out: the posterior of the target, row by row: of its levels, or its mean if it i
 Given all other columns only the target's Markov blanket matters: P(t | rest) is proportional to P(t | parents of t)
 times the product over its children c of P(c | parents of c). A row whose blanket has probability 0 at every level of
 the target contradicts the network; its answer is P(t | parents of t), which is always defined: there is never a NaN.
-A family that holds a level which the network does not know says nothing about the target: its factor is left out."""
+The factor of a family that holds a level which the network does not know is left out."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def posterior(network: Network, columns: Columns, target: str) -> Floats:
 
 
 def _discrete(model: LocalModel, target: str) -> list[str]:
-    """The discrete columns of a family, the target apart."""
+    """The discrete columns of a family, without the target."""
     return [name for name, levels in model.family.items() if levels is not None and name != target]
 
 

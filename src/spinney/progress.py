@@ -1,7 +1,7 @@
 """Progress of long work.
 
 In:  what the user passed as progress=: False, True (a bar on a terminal's standard error), or a function.
-Out: a function of (done, total) for the core, or None; or one of (what, done, total) for work that has news."""
+Out: a function of (done, total) for the core, or None; or a function of (what, done, total)."""
 
 from __future__ import annotations
 

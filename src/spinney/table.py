@@ -1,7 +1,7 @@
 """Reading tables.
 
 In:  a CSV, TSV, Parquet, Feather or Excel file, gzipped or not, standard input, or a data frame.
-Out: a RawTable: named Arrow columns. No opinion: the cells of a text file stay text, exactly as they stand there.
+Out: a RawTable: named Arrow columns. Nothing is interpreted: the cells of a text file stay text, exactly as written.
 What they mean is decided in dataset.py."""
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def read_table(
 
 
 def _read_arrow(raw: bytes, label: str, found: str) -> RawTable:
-    """From bytes in memory: a file that is mapped and cut short by somebody else would end the process."""
+    """From bytes in memory: a mapped file that another program truncates would end the process."""
     source = pa.BufferReader(pa.py_buffer(raw))
     try:
         if found == "parquet":

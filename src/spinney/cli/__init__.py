@@ -1,4 +1,4 @@
-"""The command line: the same walk as learn(), with a file at every door.
+"""The command line: the steps of learn(), with files as input and output.
 
 In:  the words after `spinney`.
 Out: results on standard output, notes on standard error, and the exit code: 0 done, 1 done and the answer is "no",
@@ -56,7 +56,7 @@ def spinney(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Bayesian networks from real tables: any score, any search, and a proof where one can be had."""
+    """Bayesian networks from real tables: many scores and searches, with a proof of optimality where possible."""
     if version:
         print(__version__)
     elif context.invoked_subcommand is None:
@@ -69,7 +69,7 @@ def spinney(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code. Whatever goes wrong is one sentence on standard error."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us
+        if getattr(sys, name) is None:  # closed by the calling program
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # of the streams: those of files are FileFormatErrors by now
         # Python would try and complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # whoever read us has gone, `head` for one
+        if isinstance(error, BrokenPipeError):  # the reader of the pipe has ended, `head` for example
             return BROKEN_PIPE
         return _refuse(f"standard output cannot be written ({error.strerror or error}); choose another place", 2)
 

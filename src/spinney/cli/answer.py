@@ -1,4 +1,4 @@
-"""What the user sees: JSON or text on standard output, notes on standard error.
+"""Output: JSON or text on standard output, notes on standard error.
 
 In:  records and names.
 Out: lines. Nothing here computes."""
@@ -28,13 +28,13 @@ def say(lines: Iterable[str]) -> None:
 
 
 def say_notes(notes: Iterable[str]) -> None:
-    """Results first would be too late, and an error must stand alone: notes are said when the result is there."""
+    """Notes are printed when the result is there, because an error must be the only line."""
     for note in notes:
         say_aside(f"note: {note}")
 
 
 def say_aside(line: str) -> None:
-    """On standard error; if nobody listens there the result still counts."""
+    """On standard error; if it is closed, the result is printed all the same."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
 

@@ -1,7 +1,7 @@
-"""spinney compare: how far a learned graph is from the true one.
+"""spinney compare: the distance between a learned graph and the true one.
 
 In:  two networks, or graphs that spinney solve wrote.
-Out: counts of edges and the usual ratios; exit 0 when both are of one equivalence class, else 1."""
+Out: counts of edges and the usual ratios; exit 0 when they are Markov equivalent, else 1."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ def compare(
 
 
 def _lines(found: Comparison) -> list[str]:
-    answer = "the graphs are equivalent" if found.shd == 0 else f"the graphs differ, at distance {found.shd}"
+    answer = "the graphs are equivalent" if found.shd == 0 else f"the graphs differ: distance {found.shd}"
     return [
         answer,
         *aligned(
             [
                 ("shd", str(found.shd), "structural Hamming distance of the equivalence classes"),
-                ("shd_dag", str(found.shd_dag), "the same between the graphs as they are"),
-                ("tp", str(found.tp), "edges in both, alike"),
+                ("shd_dag", str(found.shd_dag), "the same for the DAGs"),
+                ("tp", str(found.tp), "edges in both, with the same direction"),
                 ("wd", str(found.wd), "edges in both, with another direction"),
                 ("fp", str(found.fp), "edges in the learned one only"),
                 ("fn", str(found.fn), "edges in the true one only"),
-                ("precision", number(found.precision), "right among the learned adjacencies"),
-                ("recall", number(found.recall), "found among the true adjacencies"),
+                ("precision", number(found.precision), "share of the learned adjacencies that are true"),
+                ("recall", number(found.recall), "share of the true adjacencies that were found"),
                 ("f1", number(found.f1), "harmonic mean of the two"),
-                ("ahp", number(found.ahp), "right among the learned arrowheads"),
-                ("ahr", number(found.ahr), "found among the true arrowheads"),
-                ("ahr_common", number(found.ahr_common), "the same where the adjacency was found"),
+                ("ahp", number(found.ahp), "share of the learned arrowheads that are true"),
+                ("ahr", number(found.ahr), "share of the true arrowheads that were found"),
+                ("ahr_common", number(found.ahr_common), "the same, among adjacencies that were found"),
             ]
         ),
     ]

@@ -1,8 +1,8 @@
-"""What the rows of a leaf predict for the next one.
+"""The predictive distributions of leaves.
 
 In:  the sums of leaves, one row each, and the prior options of leaves.
 Out: the posterior predictive distribution of each leaf: probabilities of levels, or a Student t.
-Talvitie, Eggeling and Koivisto (2019), with the corrections that how-it-works.md names."""
+Talvitie, Eggeling and Koivisto (2019), with the corrections in docs/how-it-works.md."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What every fitted local model shares.
+"""The base class of fitted local models.
 
 In:  rows of data, or rows that a network has drawn so far.
-Out: LocalModel, the few questions that a network asks of a model; Columns, rows in the codes and units of a model."""
+Out: LocalModel, the methods that a network uses; Columns, rows in the codes and units of a model."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def align(data: Dataset | Columns, levels: Mapping[str, Levels], *, unseen: Unse
 
 def _translated(data: Dataset, name: str, wanted: Levels, unseen: Unseen) -> Numbers:
     if name not in data.kinds:
-        raise DataError(f"column {name!r} is not in the data but the network needs it: add the column")
+        raise DataError(f"column {name!r} is missing from the data; the network needs it: add the column")
     if data.kinds[name].discrete != (wanted is not None):
         known = "is continuous" if wanted is None else f"has {len(wanted)} levels"
         raise DataError(
@@ -164,22 +164,22 @@ class LocalModel(ABC):
 
     @abstractmethod
     def attributes(self) -> dict[str, object]:
-        """What the model is, for programs that take graphs with attributes."""
+        """The model as attributes of a node, for networkx."""
 
     def conditional(self, data: Dataset | Columns) -> Floats:
         """P(level | parents of the row), one column per level."""
-        raise ChoiceError(f"{self.child!r} is continuous and has no levels to give probabilities of: ask for its mean")
+        raise ChoiceError(f"{self.child!r} is continuous and has no levels: use mean()")
 
     def mean(self, data: Dataset | Columns) -> Floats:
         """The mean of the child given the parents of the row, in the user's units."""
-        raise ChoiceError(f"{self.child!r} has levels and therefore no mean: ask for their probabilities")
+        raise ChoiceError(f"{self.child!r} is discrete and has no mean: use conditional()")
 
     def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats]:
         """The log-probability that the child falls between two neighbouring cuts, and its mean there.
 
         One row per row of data, one column per piece: below the first cut, between cuts, from the last cut on.
         REQUIRES: one cut or more, rising, in the user's units."""
-        raise ChoiceError(f"{self.child!r} has levels and is not cut into pieces: ask for their probabilities")
+        raise ChoiceError(f"{self.child!r} is discrete and has no pieces: use conditional()")
 
     def cuts(self, parent: str) -> Floats:
         """Where this model changes along a continuous parent; between two cuts it is constant."""

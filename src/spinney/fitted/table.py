@@ -184,7 +184,7 @@ class Table(LocalModel):
         return self._rows[self.rows(data)]
 
     def log_prob(self, data: Dataset | Columns) -> Floats:
-        """log P(child of the row | parents of the row); -inf where the table says never."""
+        """log P(child of the row | parents of the row); -inf where the probability is 0."""
         columns = align(data, self.family)
         picked = self._rows[self.rows(columns), columns.codes(self.child)]
         with np.errstate(divide="ignore"):
@@ -192,7 +192,7 @@ class Table(LocalModel):
         return logs
 
     def log_prob_at_each(self, columns: Columns, parent: str) -> Floats:
-        """As everywhere; by one look-up per row, in the table turned so that the parent's levels stand side by side."""
+        """As in LocalModel, by one look-up per row: the table is transposed so that the parent's levels are columns."""
         if not self.dense:
             return super().log_prob_at_each(columns, parent)
         shape = {name: len(levels) for name, levels in zip(self.parents, self.parent_levels, strict=True)}
@@ -271,7 +271,7 @@ class Table(LocalModel):
         return {"levels": self.levels, "parents": self.parents, "cpt": self.expanded()}
 
     def __eq__(self, other: object) -> bool:
-        """The same table written the same way; counts and score tell where it came from and are not compared."""
+        """The same table written the same way; counts and score are not compared."""
         if not isinstance(other, Table):
             return NotImplemented
         return (

@@ -124,7 +124,7 @@ class _Tree:
         if self.model.getStatus() in ("optimal", "infeasible", "inforunbd"):
             self.node.settle()
             return ""
-        self.hear()
+        self.update_bound()
         if self.model.getStatus() == "nodelimit":
             return ""
         return "interrupted" if interrupted else "time limit"
@@ -137,8 +137,8 @@ class _Tree:
         chosen = [i for i, x in enumerate(self.x) if self.model.getSolVal(solution, x) > 0.5]
         self.node.propose(topological([self._parents[i] for i in chosen]))
 
-    def hear(self) -> None:
-        """SCIP's bound is true up to its tolerances; a hair is taken off."""
+    def update_bound(self) -> None:
+        """SCIP's bound holds up to its tolerances; it is lowered by them, so that it stays valid."""
         bound = self.model.getDualbound()
         if abs(bound) < 1e15:  # beyond, it is SCIP's infinity
             bound /= self.scale
@@ -161,7 +161,7 @@ class _Watch(scip.Eventhdlr):  # type: ignore[misc]
     def eventexec(self, event: scip.scip.Event) -> None:
         if event.getType() == scip.SCIP_EVENTTYPE.BESTSOLFOUND:
             self.tree.take(self.model.getBestSol())
-        self.tree.hear()
+        self.tree.update_bound()
         self._report()
 
 
