@@ -160,7 +160,7 @@ def test_data_errors_name_column_row_and_value() -> None:
     zeros = np.zeros(3, dtype=np.uint8)
     with pytest.raises(DataError, match="column 'b' is missing from the data"):
         network.log_prob(Dataset.from_codes(["a"], [zeros], [("n", "y")]))
-    with pytest.raises(DataError, match="column 'b' is not in the data"):
+    with pytest.raises(DataError, match="column 'b' is missing from the data"):
         network.log_prob({"a": ["n"]})
     strange = Dataset.from_codes(
         ["a", "b"], [zeros, np.array([0, 0, 2], dtype=np.uint8)], [("n", "y"), ("n", "y", "maybe")]
