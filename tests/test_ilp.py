@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import random
 import signal
-import threading
 from math import inf
 
 import pytest
@@ -17,7 +16,7 @@ import spinney as sp
 from slow.graphs import acyclic, all_masks
 from spinney.errors import SpinneyError
 from spinney.machine import threads_for
-from spinney.search import ilp
+from spinney.search import branch, ilp, relaxation
 from spinney.search.found import Problem
 from spinney.search.ilp import STAGES
 
@@ -149,14 +148,19 @@ def large(n: int, seed: int = 1) -> Lists:
     return lists
 
 
-def test_ctrl_c_returns_the_best_so_far():
-    lists = large(45)
-    timer = threading.Timer(1.0, lambda: signal.raise_signal(signal.SIGINT))
-    timer.start()
-    found = sp.search(sp.ParentSets.from_lists(lists), method="ilp", n_jobs=1)
-    timer.join()
+@pytest.mark.parametrize("at", [1, 6])
+def test_ctrl_c_returns_the_best_so_far(at):
+    lists, heard = tangled(45), []
+
+    def progress(what: str, done: int, total: int) -> None:
+        heard.append(what)
+        if len(heard) == at:  # in the middle of the work, whatever the machine
+            signal.raise_signal(signal.SIGINT)
+
+    found = sp.search(sp.ParentSets.from_lists(lists), method="ilp", n_jobs=1, progress=progress)
+    assert len(heard) >= at
     check(found, lists)
-    assert found.stopped == "interrupted" or found.optimal
+    assert found.stopped == "interrupted" and not found.optimal
 
 
 def test_threads_and_repetition_do_not_matter():
@@ -165,6 +169,63 @@ def test_threads_and_repetition_do_not_matter():
     for threads in (1, 3):
         again = solved(lists, threads=threads)
         assert again.parents == one.parents and again.score == one.score and again.optimal
+
+
+def tangled(n: int, seed: int = 1) -> Lists:
+    """So many sets that pull in all directions that the linear program and the tree take long."""
+    rng = random.Random(seed)
+    names = [f"v{i:02}" for i in range(n)]
+    lists: Lists = {}
+    for name in names:
+        others = [other for other in names if other != name]
+        sets = {(), *(tuple(sorted(rng.sample(others, rng.randint(1, 3)))) for _ in range(150))}
+        lists[name] = [(own, 0.3 * len(own) + rng.random()) for own in sorted(sets)]
+    return lists
+
+
+@pytest.mark.parametrize("n", [16, 20])
+def test_a_part_that_dp_settles_sooner_does_not_wait_for_the_linear_program(n, monkeypatch):
+    """Work is counted: the linear program never does more than dp would have done, and one round over."""
+    lists, solves = tangled(n), []
+    solve = relaxation._Program.solve
+
+    def counted(program, clock):
+        assert program.work <= ilp.LP_SHARE * n * 2**n
+        solves.append(program)
+        return solve(program, clock)
+
+    def refused(*_):
+        raise AssertionError("branch and cut although dp takes less")
+
+    monkeypatch.setattr(relaxation._Program, "solve", counted)
+    monkeypatch.setattr(branch, "settle", refused)
+    found = solved(lists)
+    best = sp.search(sp.ParentSets.from_lists(lists), method="dp")
+    assert found.optimal and found.score == pytest.approx(best.score, abs=1e-9)
+    assert bool(solves) == (n > ilp.DP_AT_ONCE)
+
+
+def test_a_tree_that_grows_too_long_gives_way_to_dp(monkeypatch):
+    lists, settled = tangled(14, seed=4), []
+    for name, value in {"DP_AT_ONCE": 0, "MANY": 10**9, "SHORT": 0.0, "SUMS_PER_NODE": 1e300}.items():
+        monkeypatch.setattr(ilp, name, value)
+    settle = branch.settle
+
+    def once(node, clock, report, nodes):
+        settle(node, clock, report, nodes)
+        settled.append((nodes, node.is_open()))
+
+    monkeypatch.setattr(branch, "settle", once)
+    found = solved(lists, ("dp", "branch"))
+    assert (1, True) in settled, "the tree was stopped before the proof"
+    best = sp.search(sp.ParentSets.from_lists(lists), method="dp")
+    assert found.optimal and not found.stopped and found.score == pytest.approx(best.score, abs=1e-9)
+
+
+def test_without_the_memory_for_dp_the_answer_is_the_same():
+    lists = tangled(9)
+    choice = sp.catalog.choose_search("ilp", memory_limit=1e-9)
+    assert solved(lists, method=choice).score == pytest.approx(solved(lists).score, abs=1e-9)
 
 
 def test_lists_that_force_a_cycle_are_one_sentence():

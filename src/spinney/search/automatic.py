@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from spinney.catalog import SEARCHES, Choice, made
 from spinney.constraints import Allowed
 
-FEW_VARIABLES = 14  # 2^14 subsets: a millisecond
+FEW_VARIABLES = 18  # 2^18 subsets: a few hundredths of a second
 MOST_FAMILIES = 5_000_000
 MOST_WORK = 4e10  # nanoseconds of one thread, as scores foresee them: about half a minute on two
 MOST_SIZE = 6  # parents: beyond, no family is foreseen

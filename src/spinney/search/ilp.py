@@ -6,7 +6,11 @@ Out: Found: the best DAG, proven; or, stopped early, the best so far and a true 
 The sets are cleaned and split into strongly connected parts, which are solved apart. Every part goes from stage to
 stage until its bound meets its score: climbs over orders for the score, dual ascent over clusters, a linear program
 with cluster cuts, branch and cut. After each of them, sets that no better DAG can hold are dropped by their reduced
-costs, and what is left is split again."""
+costs, and what is left is split again.
+
+A part for which dynamic programming has the memory goes there as soon as that is expected to be quicker: at once when
+it is small, else when the linear program, or the tree of branch and cut, has done about as much work as n 2^n sums.
+Work is counted, not timed, so that the same lists take the same way on every day."""
 
 from __future__ import annotations
 
@@ -21,9 +25,12 @@ from spinney.search import branch, greedy, relaxation
 from spinney.search.found import Found, NoNetwork, Problem, memory_for, why_stopped
 from spinney.search.parts import Clock, Node, Stopped, topological
 
-DP_AT_ONCE = 14  # variables: dynamic programming takes a millisecond
-DP_AT_LAST = 25  # and here seconds, for what the linear program has not settled,
+DP_AT_ONCE = 18  # variables: dynamic programming takes a few hundredths of a second
+DP_AT_LAST = 28  # and here half a minute, for what the linear program has not settled,
 MANY = 500  # where so many sets are left that branch and cut may take longer
+SHORT = 1e8  # or where its n 2^n sums take half a second
+LP_SHARE = 0.5  # of these sums: what the linear program may do before; both do about 2e8 a second
+SUMS_PER_NODE = 4e6  # a node of branch and cut with fewer sets takes about as long
 FEW = 100  # variables: climbs from random orders take a fraction of a second
 STAGES = ("climb", "ascent", "dp", "lp", "branch")
 
@@ -132,8 +139,16 @@ class _Search:
         node.propose(found["order"])
         self.clock.note(found)
 
+    def dp_sums(self, node: Node) -> float:
+        """The work of dynamic programming on this part; infinite where it is not to be used."""
+        n = len(node.part.variables)
+        if "dp" not in self.stages or n > DP_AT_LAST:
+            return math.inf
+        fits = _core.dp_bytes(n, self.problem.threads) <= 0.5 * memory_for(self.problem.method)
+        return n * 2.0**n if fits else math.inf
+
     def dp(self, node: Node) -> None:
-        if _core.dp_bytes(len(node.part.variables), self.problem.threads) > 0.5 * memory_for(self.problem.method):
+        if self.dp_sums(node) == math.inf:
             return
         found = _core.dp(node.part.arrays, self.problem.threads, None, self.clock.left())
         self.clock.note(found)
@@ -144,7 +159,7 @@ class _Search:
         node.settle()
 
     def dp_at_last(self, node: Node) -> None:
-        if len(node.part) >= MANY:
+        if len(node.part) >= MANY or self.dp_sums(node) <= SHORT:
             self.dp(node)
 
     def relax(self, node: Node) -> None:
@@ -155,16 +170,21 @@ class _Search:
             if "climb" in self.stages:
                 self._climbed(node, [], weights, patience=1)
 
-        relaxation.tighten(node, self.clock, self.report, climb)
+        relaxation.tighten(node, self.clock, self.report, climb, LP_SHARE * self.dp_sums(node))
         if node.is_open() and "climb" in self.stages:
             self._climbed(node, [node.order], node.weights.tolist(), patience=10)
         node.divide()
 
     def branch(self, node: Node) -> None:
-        nodes = self.problem.method["nodes"]
+        nodes, sums = self.problem.method["nodes"], self.dp_sums(node)
+        if sums < math.inf:
+            nodes = min(nodes or math.inf, max(1, int(sums / SUMS_PER_NODE)))
         branch.settle(node, self.clock, self.report, nodes)
         if nodes and node.is_open():
-            self.stopped = "node limit"
+            if sums < math.inf:
+                self.dp(node)
+            else:
+                self.stopped = "node limit"
 
     def report(self) -> None:
         score, bound = self.root.score(), self.root.bound()

@@ -7,6 +7,7 @@ The solver (HiGHS) only proposes: a bound counts after the core has added up the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import highspy
@@ -22,7 +23,14 @@ COLUMNS = 2000  # families to begin with, or so many per variable where that is 
 PER_VARIABLE = 10
 
 
-def tighten(node: Node, clock: Clock, report: Callable[[], None], climb: Callable[[list[float]], None]) -> None:
+def tighten(
+    node: Node,
+    clock: Clock,
+    report: Callable[[], None],
+    climb: Callable[[list[float]], None],
+    most_work: float = math.inf,
+) -> None:
+    """Until nothing is gained any more, or simplex steps times non-zeros exceed `most_work`."""
     program = _Program(node)
     failed = 0
     for turn in range(1, 1_000_000):
@@ -38,7 +46,7 @@ def tighten(node: Node, clock: Clock, report: Callable[[], None], climb: Callabl
         report()
         wider = program.widen(reduced)
         failed = 0 if wider or node.gap() < 0.999 * gap else failed + 1
-        if not node.is_open() or failed > PATIENCE:
+        if not node.is_open() or failed > PATIENCE or program.work > most_work:
             break
         cuts = node.part.violated(program.x, VIOLATION, CUTS)
         if not cuts and not wider:
@@ -60,6 +68,7 @@ class _Program:
         self._at_least: list[bool] = []  # the form of each cluster's row
         self.x: NDArray[np.float64] = np.zeros(len(part))
         self.duals: NDArray[np.float64] = np.zeros(0)
+        self.work = 0.0  # simplex steps times non-zeros: about 2e8 a second
         self._highs = highspy.Highs()
         for option, value in (
             ("output_flag", False),
@@ -123,6 +132,8 @@ class _Program:
         if left:
             self._highs.setOptionValue("time_limit", self._highs.getRunTime() + left)
         self._highs.run()
+        iterations = self._highs.getInfo().simplex_iteration_count
+        self.work += max(0, iterations) * self._highs.getNumNz()
         if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return False
         solution = self._highs.getSolution()
