@@ -55,9 +55,11 @@ struct Table {
 struct Spec {                                            // a ScoreSpec that owns its prior network
     ScoreSpec spec;
     std::unique_ptr<PriorNetwork> network;
+    std::vector<int> levels;                             // of the prior network
 
     Spec(const std::string& name, double parameter, std::vector<double> size_prior, double per_parameter,
-         const std::vector<int>& levels, const NetworkIn& tables) {
+         const std::vector<int>& network_levels, const NetworkIn& tables)
+        : levels(network_levels) {
         spec.score = table_score_named(name);
         spec.parameter = parameter;
         spec.size_prior = std::move(size_prior);
@@ -65,6 +67,13 @@ struct Spec {                                            // a ScoreSpec that own
         must((spec.score == TableScore::bde) == !tables.empty(), "a prior network with bde and only there");
         network = prior_network(levels, tables);
         spec.network = network.get();
+    }
+    const ScoreSpec& checked(const Data& data) const {
+        if (network) {
+            must(static_cast<int>(levels.size()) == data.variables(), "a prior network of the table's variables");
+            for (int v = 0; v < data.variables(); ++v) must(levels[v] == data.levels(v), "as many levels in the prior network");
+        }
+        return spec;
     }
 };
 
@@ -84,6 +93,9 @@ NB_MODULE(_core, m) {
         "prior_joint",
         [](const Spec& spec, const std::vector<int>& variables) {
             must(spec.network != nullptr, "a prior network");
+            for (std::size_t i = 0; i < variables.size(); ++i)
+                must(variables[i] >= 0 && variables[i] < static_cast<int>(spec.levels.size()) && (i == 0 || variables[i - 1] < variables[i]),
+                     "sorted variables of the prior network");
             return to_numpy<Doubles>(spec.network->joint(variables));
         },
         "spec"_a, "variables"_a);
@@ -140,7 +152,7 @@ NB_MODULE(_core, m) {
             Team team(threads, control);
             const Data& data = table.ready(named, team);
             Tables tables;
-            CountedScores scores(data, spec.spec, tables);
+            CountedScores scores(data, spec.checked(data), tables);
             return scored(scores, families, team, control, progress, time_limit,
                           !spec.spec.slow() && families.size() * (data.rows() + 2000.0) < 2e8);
         },
@@ -157,7 +169,7 @@ NB_MODULE(_core, m) {
             SetsRequest request{allowed, prune, bounds};
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
-                                   [&] { return score_parent_sets(data, spec.spec, request, team, control); },
+                                   [&] { return score_parent_sets(data, spec.checked(data), request, team, control); },
                                    time_limit == 0 && progress.is_none() && !spec.spec.slow() &&
                                        allowed.families() * (data.rows() + 2000.0) < 2e8);
             team.dismiss();
@@ -174,7 +186,7 @@ NB_MODULE(_core, m) {
             GreedyRequest request = args.request();
             must(static_cast<int>(request.start.size()) == data.variables(), "a start for every variable");
             Tables tables;
-            CountedScores scores(data, spec.spec, tables);
+            CountedScores scores(data, spec.checked(data), tables);
             Ending ending;
             auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, team, control); });
             return to_dict(std::move(found), ending);

@@ -9,6 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <stdexcept>
@@ -221,9 +222,23 @@ using NetworkIn = std::vector<std::pair<std::vector<int>, DoublesIn>>;    // per
 
 inline std::unique_ptr<PriorNetwork> prior_network(const std::vector<int>& levels, const NetworkIn& tables) {
     if (tables.empty()) return nullptr;
+    const int n = static_cast<int>(levels.size());
+    must(tables.size() == levels.size(), "a table per variable of the prior network");
+    for (int r : levels) must(r >= 1, "at least one level");
     std::vector<PriorTable> own;
-    for (auto& [parents, values] : tables)
+    for (int v = 0; v < n; ++v) {
+        auto& [parents, values] = tables[v];
+        double cells = levels[v];
+        std::vector<int> sorted(parents);
+        std::sort(sorted.begin(), sorted.end());
+        for (std::size_t i = 0; i < sorted.size(); ++i) {
+            must(sorted[i] >= 0 && sorted[i] < n && sorted[i] != v && (i == 0 || sorted[i - 1] < sorted[i]),
+                 "parents in range, each once, in the prior network");
+            cells *= levels[sorted[i]];
+        }
+        must(static_cast<double>(values.size()) == cells, "a probability per cell of a prior table");
         own.push_back({parents, std::vector<double>(values.data(), values.data() + values.size())});
+    }
     return std::make_unique<PriorNetwork>(levels, std::move(own));
 }
 

@@ -10,20 +10,22 @@ using ColumnFacts = std::tuple<int, bool, CodesIn, std::optional<DoublesIn>, dou
 struct OwnedSpec {                                       // a GraphSpec that owns its prior network
     GraphSpec spec;
     std::unique_ptr<PriorNetwork> network;
+    std::vector<int> levels;                             // of the prior network
 };
 
 // (levels or bins, ordered, codes, values of a continuous column less their centre, the centre)
-GraphData make_graph_data(const std::vector<ColumnFacts>& facts) {
+GraphData make_graph_data(const std::vector<ColumnFacts>& facts, const OwnedSpec& spec) {
     GraphData data;
     must(!facts.empty(), "at least one column");
     data.rows = std::get<2>(facts[0]).shape(0);
     for (auto& [levels, ordered, codes, values, centre] : facts) {
         must(codes.shape(0) == data.rows && (!values || values->shape(0) == data.rows), "columns of equal length");
-        must(levels >= 1, "at least one level");
+        must(levels >= 1 && levels <= 65536, "between 1 and 65536 levels");
         for (std::size_t row = 0; row < data.rows; ++row) must(codes.data()[row] < levels, "codes below the number of levels");
         data.columns.push_back({levels, ordered, codes.data(), values ? values->data() : nullptr, centre});
         data.levels.push_back(levels);
     }
+    must(!spec.network || spec.levels == data.levels, "a prior network of the same variables and levels");
     return data;
 }
 
@@ -65,30 +67,33 @@ void bind_graphs(nb::module_& m) {
 
     nb::class_<OwnedSpec>(m, "GraphSpec")
         .def("__init__",
-             [](OwnedSpec* self, const std::string& operators, bool splits_first, bool optimal, const std::string& prior, double ess,
+             [](OwnedSpec* self, const std::string& operators, bool splits_first, bool filled, bool optimal, const std::string& prior, double ess,
                 const std::vector<int>& levels, const NetworkIn& tables, double per_parameter, double mu0, double a, double nu,
                 double lambda, std::vector<double> size_prior) {
                  must(prior == "uniform" || prior == "upn" || prior == "pn", "a prior of the parameters");
                  must((prior == "pn") == !tables.empty(), "a prior network with pn and only there");
+                 auto network = prior_network(levels, tables);
                  new (self) OwnedSpec;
                  auto has = [&](char letter) { return operators.find(letter) != std::string::npos; };
                  GraphSpec& spec = self->spec;
-                 spec.complete = has('C'), spec.binary = has('B'), spec.merge = has('M'), spec.splits_first = splits_first, spec.optimal = optimal;
+                 spec.complete = has('C'), spec.binary = has('B'), spec.merge = has('M'), spec.splits_first = splits_first;
+                 spec.filled = filled, spec.optimal = optimal;
                  spec.exponents = prior == "uniform" ? Exponents::uniform : prior == "upn" ? Exponents::shared : Exponents::network;
                  spec.ess = ess, spec.per_parameter = per_parameter;
                  spec.normal.mu0 = mu0, spec.normal.a = a, spec.normal.nu = nu, spec.normal.lambda = lambda;
                  spec.size_prior = std::move(size_prior);
-                 self->network = prior_network(levels, tables);
+                 self->network = std::move(network);
+                 self->levels = levels;
                  spec.network = self->network.get();
              },
-             "operators"_a, "splits_first"_a, "optimal"_a, "prior"_a, "ess"_a, "network_levels"_a, "network_tables"_a, "per_parameter"_a, "mu0"_a,
+             "operators"_a, "splits_first"_a, "filled"_a, "optimal"_a, "prior"_a, "ess"_a, "network_levels"_a, "network_tables"_a, "per_parameter"_a, "mu0"_a,
              "a"_a, "nu"_a, "lam"_a, "size_prior"_a);
 
     m.def(
         "graph_scores",
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const FamilyList& list, int threads, nb::object progress,
            double time_limit) {
-            GraphData data = make_graph_data(columns);
+            GraphData data = make_graph_data(columns, spec);
             const auto families = to_families(list, data.columns.size());
             for (const Family& family : families) check_parents(data, spec.spec, family.parents);
             Control control;
@@ -106,7 +111,7 @@ void bind_graphs(nb::module_& m) {
     m.def(
         "fit_graph",
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, int child, const std::vector<int>& parents) {
-            GraphData data = make_graph_data(columns);
+            GraphData data = make_graph_data(columns, spec);
             to_families({{child, parents}}, data.columns.size());
             check_parents(data, spec.spec, parents);
             Control control;
@@ -126,7 +131,7 @@ void bind_graphs(nb::module_& m) {
         "graph_moves",
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, int child, const std::vector<int>& parents, int steps,
            int then) {
-            GraphData data = make_graph_data(columns);
+            GraphData data = make_graph_data(columns, spec);
             to_families({{child, parents}}, data.columns.size());
             check_parents(data, spec.spec, parents);
             LeafScore score(data, spec.spec, child);
@@ -155,7 +160,7 @@ void bind_graphs(nb::module_& m) {
         "score_graph_sets",
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const Allowed& allowed, bool prune, int threads,
            nb::object progress, double time_limit) {
-            GraphData data = make_graph_data(columns);
+            GraphData data = make_graph_data(columns, spec);
             check_allowed(data, allowed);
             SetsRequest request{allowed, prune, false};
             Control control;
@@ -170,7 +175,7 @@ void bind_graphs(nb::module_& m) {
     m.def(
         "greedy_graphs",
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const GreedyArgs& args, nb::object progress) {
-            GraphData data = make_graph_data(columns);
+            GraphData data = make_graph_data(columns, spec);
             GreedyRequest request = args.request();
             must(request.start.size() == data.columns.size(), "a start for every variable");
             Control control;
@@ -186,7 +191,7 @@ void bind_graphs(nb::module_& m) {
         "local_global",
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const Allowed& allowed, int threads, nb::object progress,
            double time_limit) {
-            GraphData data = make_graph_data(columns);
+            GraphData data = make_graph_data(columns, spec);
             check_allowed(data, allowed);
             Control control;
             Team team(threads, control);

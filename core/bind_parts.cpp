@@ -10,6 +10,15 @@ namespace {
 
 using ClusterList = std::vector<std::pair<std::vector<int>, int>>;        // (members, k)
 
+void check_order(const std::vector<int>& order, std::size_t variables) {
+    must(order.size() == variables, "an order of all variables");
+    std::vector<char> seen(variables, 0);
+    for (int v : order) {
+        must(v >= 0 && v < static_cast<int>(variables) && !seen[v], "every variable once in an order");
+        seen[v] = 1;
+    }
+}
+
 std::vector<Cluster> to_clusters(const Part& part, const ClusterList& given) {
     std::vector<Cluster> clusters;
     for (auto& [members, k] : given) {
@@ -88,7 +97,8 @@ void bind_parts(nb::module_& m) {
              [](const Part& part, const Lists& orders, const std::vector<double>& weights, int random, int patience,
                 std::uint64_t seed, int threads, double time_limit) {
                  const std::size_t n = part.variables.size();
-                 for (auto& order : orders) must(order.size() == n, "an order of all variables");
+                 for (auto& order : orders) check_order(order, n);
+                 must(random >= 0 && patience >= 0 && (random > 0 || !orders.empty() || !weights.empty()), "something to start from");
                  must(weights.empty() || static_cast<int>(weights.size()) == part.families.size(), "a weight per family");
                  Control control;
                  Team team(threads, control);
@@ -152,7 +162,7 @@ void bind_parts(nb::module_& m) {
              "alive"_a)
         .def("along",
              [](const Part& part, const std::vector<int>& order) {
-                 must(static_cast<int>(order.size()) == part.families.variables, "an order of all variables");
+                 check_order(order, static_cast<std::size_t>(part.families.variables));
                  return along(part.families, order);
              },
              "order"_a);

@@ -14,7 +14,8 @@ TreeData make_tree_data(const std::vector<ColumnFacts>& facts) {
     data.rows = std::get<2>(facts[0]).shape(0);
     for (auto& [kind, levels, codes, values, centre, cuttings] : facts) {
         must(kind == "categorical" || kind == "ordinal" || kind == "continuous", "a kind");
-        must(codes.shape(0) == data.rows && levels >= 0 && levels <= 65536, "columns of equal length");
+        must(codes.shape(0) == data.rows, "columns of equal length");
+        must(levels >= 0 && levels <= (kind == "continuous" ? 16 : 65536), "as many levels or halvings as codes can tell apart");
         TreeColumn column;
         column.kind = kind == "categorical" ? VariableKind::categorical
                       : kind == "ordinal"   ? VariableKind::ordinal : VariableKind::continuous;
@@ -28,7 +29,7 @@ TreeData make_tree_data(const std::vector<ColumnFacts>& facts) {
         for (std::size_t row = 0; row < data.rows; ++row) must(column.codes[row] < most, "codes below the number of levels");
         std::vector<Cutting> own;
         for (auto& [bins, bin_codes] : cuttings) {
-            must(bin_codes.shape(0) == data.rows, "cuttings of equal length");
+            must(bins >= 1 && bins <= 65536 && bin_codes.shape(0) == data.rows, "cuttings of equal length");
             for (std::size_t row = 0; row < data.rows; ++row) must(bin_codes.data()[row] < bins, "bins in range");
             own.push_back({bins, bin_codes.data()});
         }
@@ -130,10 +131,13 @@ void bind_trees(nb::module_& m) {
         "tree_prior",
         [](const std::vector<std::pair<std::string, int>>& parents) {
             std::vector<TreeColumn> columns;
-            for (auto& [kind, levels] : parents)
+            for (auto& [kind, levels] : parents) {
+                must(kind == "categorical" || kind == "ordinal" || kind == "continuous", "a kind");
+                must(levels >= 0 && levels <= (kind == "continuous" ? 16 : 65536), "as many levels or halvings as codes can tell apart");
                 columns.push_back({kind == "categorical" ? VariableKind::categorical
                                    : kind == "ordinal"   ? VariableKind::ordinal : VariableKind::continuous,
                                    levels, nullptr, nullptr});
+            }
             TreePrior prior = tree_prior(columns);
             return std::pair(prior.leaf, prior.normaliser);
         },

@@ -140,6 +140,13 @@ void Grower::visit_splits(int number, int place, Visit&& visit) const {
     score_.read(leaf.region, parent, parts_.data());
     auto sums_of = [&](int level) { return table_.data() + level * width; };
     auto parts_of = [&](int level) { return parts_.data() + level * exponents; };
+    // A leaf without rows has sums of 0 alone: counts, or first of all the number of rows.
+    auto filled = [&](const double* sums) { return std::any_of(sums, sums + width, [](double sum) { return sum != 0; }); };
+    if (spec_.filled) {
+        int with_rows = 0;
+        for (int k = 0; k < levels; ++k) with_rows += filled(sums_of(k));
+        if (with_rows < 2) return;                       // no split on this parent parts the rows
+    }
     Move move;
     move.leaf = number, move.parent = place;
     if (spec_.complete) {
@@ -172,6 +179,7 @@ void Grower::visit_splits(int number, int place, Visit&& visit) const {
             for (std::size_t i = 0; i < width; ++i) sums[side][i] += sums_of(other)[i];
             for (std::size_t i = 0; i < exponents; ++i) parts[side][i] += parts_of(other)[i];
         }
+        if (spec_.filled && !(filled(sums[0]) && filled(sums[1]))) continue;
         move.gain = score_(sums[0], parts[0]) + score_(sums[1], parts[1]) - leaf.value;
         visit(move);
     }

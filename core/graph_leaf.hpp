@@ -32,6 +32,7 @@ enum class Exponents { uniform, shared, network };       // all 1; by the leaf's
 struct GraphSpec {
     bool complete = true, binary = true, merge = true;   // the operators
     bool splits_first = false;                           // splits as long as one gains, then merges, in turns
+    bool filled = false;                                 // a split sends rows into two leaves at least
     bool optimal = false;                                // the best of all partitions instead
     Exponents exponents = Exponents::uniform;
     double ess = 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -18,6 +19,8 @@ public:
     virtual double score(int child, std::span<const int> parents) = 0;
     // out[i] = score(child, parents + candidates[i])
     virtual void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) = 0;
+    // What score() says of a family that is not available; any that is, scores more.
+    virtual double unavailable(int) const { return -std::numeric_limits<double>::infinity(); }
     virtual std::unique_ptr<LocalScores> another() const = 0;      // for another thread
 };
 
@@ -56,12 +59,17 @@ struct ListedSet {
 };
 using ListedSets = std::vector<std::vector<ListedSet>>;  // per child, best first
 
-// Finite, so that a climb may start without a listed set and be pulled to one.
-constexpr double not_listed = -1e12;
-
 class ListedScores final : public LocalScores {
 public:
-    explicit ListedScores(const ListedSets& sets) : sets_(sets) {}
+    // A child without a listed set scores so low that no gains of the others make up for it; but finite, so that a climb may
+    // start there and be pulled to a listed set.
+    explicit ListedScores(const ListedSets& sets) : sets_(sets), unavailable_(sets.size(), 0) {
+        double range = 1;                                // more than all that listed scores can differ by
+        for (auto& own : sets)
+            if (!own.empty()) range += own.front().score - own.back().score;
+        for (std::size_t v = 0; v < sets.size(); ++v)
+            unavailable_[v] = sets[v].empty() ? -range : sets[v].back().score - 2 * range;
+    }
     static const ListedSet* best_within(const std::vector<ListedSet>& sets, std::span<const int> parents) {
         for (const ListedSet& set : sets)
             if (std::includes(parents.begin(), parents.end(), set.parents.begin(), set.parents.end())) return &set;
@@ -69,8 +77,9 @@ public:
     }
     double score(int child, std::span<const int> parents) override {
         const ListedSet* set = best_within(sets_[child], parents);
-        return set ? set->score : not_listed;
+        return set ? set->score : unavailable_[child];
     }
+    double unavailable(int child) const override { return unavailable_[child]; }
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
         std::vector<int> larger;
         for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -83,6 +92,7 @@ public:
 
 private:
     const ListedSets& sets_;
+    std::vector<double> unavailable_;                    // per child
 };
 
 }  // namespace spinney

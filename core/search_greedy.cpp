@@ -51,8 +51,8 @@ public:
         if (finished()) return stopped_before_start();
         score_ = total();
         double scale = 1;
-        for (auto& row : rows_)
-            if (row->score > not_listed) scale += std::abs(row->score);
+        for (int v = 0; v < n_; ++v)
+            if (rows_[v]->score > scores_.unavailable(v)) scale += std::abs(rows_[v]->score);
         slack_ = 1e-11 * scale;
         for (int v = 0; v < n_; ++v)
             for (int p : parents_[v]) hash_ ^= name(p, v);

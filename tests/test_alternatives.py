@@ -108,7 +108,7 @@ def test_a_start_that_is_the_best_is_kept() -> None:
 
 
 def test_memory_that_dp_may_not_take() -> None:
-    with pytest.raises(sp.SpinneyError, match=r"0\.0 GiB are free or allowed; use search='ilp'"):
+    with pytest.raises(sp.SpinneyError, match=r"0\.0 GiB are free or allowed; use method='ilp'"):
         sp.search(hard(), method="dp", memory_limit=1e-6)
     assert sp.search(hard(), method="ilp", memory_limit=1e-6).optimal
 

@@ -146,6 +146,7 @@ class GraphSpec:
         self,
         operators: str,
         splits_first: bool,
+        filled: bool,
         optimal: bool,
         prior: str,
         ess: float,

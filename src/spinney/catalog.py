@@ -312,6 +312,7 @@ _GRAPHS = (
                 kind="word",
                 words={"best": (), "splits-first": ()},
             ),
+            Option("filled", False, "a split must send rows into at least two leaves", kind="truth"),
             Option("optimal", False, "the best of all partitions of the parents' configurations, if few", kind="truth"),
             *_NORMAL,
         ),

@@ -100,6 +100,7 @@ class Leaves:
     ess: float = 1.0
     log_kappa: float = 0.0  # per free parameter
     bins: int = 8
+    filled: bool = False  # a split sends rows into two leaves at least
     hyper: Hyper = field(default_factory=Hyper)
 
 
@@ -183,6 +184,8 @@ def offered(of: Family, graph: Graph, operators: str = "CBM", places: Iterable[i
     for kind, does in (("C", _complete_splits), ("B", _binary_splits)):
         for leaf, place in product(graph, every) if kind in operators else ():
             for parts in does(of, leaf, place):
+                if of.leaves.filled and sum(any(map(part.holds, of.rows)) for part in parts) < 2:
+                    continue
                 after = graph - {leaf} | set(parts)
                 found.setdefault(after, Move(kind, place, after))
     for one, other in combinations(graph, 2) if "M" in operators else ():
@@ -425,6 +428,7 @@ def choice(
         network=network,
         kappa=exp(leaves.log_kappa),
         bins=leaves.bins,
+        filled=leaves.filled,
         optimal=optimal,
         steps=steps,
         **hyper,

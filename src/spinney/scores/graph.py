@@ -77,6 +77,7 @@ class Graphs:
         self._spec = _core.GraphSpec(
             operators=choice["operators"],
             splits_first=choice["steps"] == "splits-first",
+            filled=choice["filled"],
             optimal=choice["optimal"],
             prior=choice["prior"],
             ess=choice["ess"],
