@@ -100,7 +100,13 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         self.network_ = Network(
             network.kinds,
             network.models,
-            plan={**(network.plan or {}), **graph, "classifier": type(self).__name__, "target": self.target_},
+            plan={
+                **(network.plan or {}),
+                **graph,
+                "classifier": type(self).__name__,
+                "target": self.target_,
+                **({"cut_columns": sorted(cuts)} if cuts else {}),
+            },
             score=network.score,
             data=network.data,
             cuts=cuts,

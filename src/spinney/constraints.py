@@ -195,13 +195,18 @@ class Allowed:
     @cached_property
     def families(self) -> int:
         """How many parent sets there are, over all children."""
-        alike = Counter((len(self.candidates[c]), self.most[c]) for c in self.names)
+        alike = Counter(map(self._free, self.names))
         return sum(times * comb(n, k) for (n, most), times in alike.items() for k in range(most + 1))
+
+    def _free(self, child: str) -> tuple[int, int]:
+        """Candidates that are not required, and how many of them there may be beside the required ones."""
+        required = len(self.required[child])
+        return len(self.candidates[child]) - required, self.most[child] - required
 
     @property
     def largest(self) -> int:
         """How many of them are as large as may be."""
-        return sum(comb(len(self.candidates[c]), self.most[c]) for c in self.names)
+        return sum(comb(*self._free(c)) for c in self.names)
 
     def permits(self, child: str, parents: Iterable[str]) -> bool:
         given = set(parents)

@@ -71,25 +71,28 @@ def accuracy(
     """The accuracy of a classifier on rows that it has not seen.
 
     model: any scikit-learn classifier, or a score, which stands for TANClassifier(score).
-    data: a Dataset or a frame; target: its column with the classes.
+    data: a Dataset, whose kinds and ranges our own classifiers keep, or a frame; target: its column with the classes.
     folds: every row is tested once, by a classifier fitted to the other folds; rows of each class are dealt out evenly.
     holdout: instead of folds, the share of the rows to test on (drawn evenly from each class), or their positions."""
     from sklearn.base import clone  # a second to import
 
     check_limits(None, seed)
-    frame, classes = _split(data, target)
+    attributes: nw.DataFrame[Any] | Dataset
+    attributes, classes = _split(data, target)
     if isinstance(model, (str, Choice)):
         from spinney.classify import TANClassifier
 
         model = TANClassifier(model)
     elif isinstance(model, type) or not hasattr(model, "get_params"):
         raise ChoiceError(f"model is {model!r}; give a scikit-learn classifier such as TANClassifier(), or a score")
+    if isinstance(data, Dataset) and hasattr(model, "fit_dataset"):  # it knows what a frame cannot say
+        attributes = data.select(name for name in data.names if name != target)
     correct, shares, tested = 0, [], 0
     for test in _tests(classes, folds, holdout, seed):
         known = np.ones(len(classes), dtype=bool)
         known[test] = False
-        fitted = clone(model).fit(_rows(frame, np.flatnonzero(known)), classes[known])
-        right = int((fitted.predict(_rows(frame, test)) == classes[test]).sum())
+        fitted = clone(model).fit(_rows(attributes, np.flatnonzero(known)), classes[known])
+        right = int((fitted.predict(_rows(attributes, test)) == classes[test]).sum())
         correct, tested = correct + right, tested + len(test)
         shares.append(right / len(test))
     return Accuracy(correct, tested, tuple(shares))
@@ -147,8 +150,8 @@ def _split(data: Any, target: str) -> tuple[nw.DataFrame[Any], npt.NDArray[Any]]
     return frame.drop(target), frame[target].to_numpy()
 
 
-def _rows(frame: nw.DataFrame[Any], rows: Rows) -> Any:
-    return frame[rows].to_native()
+def _rows(attributes: nw.DataFrame[Any] | Dataset, rows: Rows) -> Any:
+    return attributes.take(rows) if isinstance(attributes, Dataset) else attributes[rows].to_native()
 
 
 def _tests(classes: npt.NDArray[Any], folds: int, holdout: float | npt.ArrayLike | None, seed: int) -> Iterator[Rows]:

@@ -23,7 +23,7 @@ from spinney.parent_sets import ParentSets, score_parent_sets
 from spinney.plan import Plan
 from spinney.progress import Progress
 from spinney.scores import check_family, resolved, source, why_resolved
-from spinney.search import Found, automatic, exact, run, started
+from spinney.search import Found, automatic, check_options, exact, run, started
 from spinney.search.found import Problem, memory_for
 from spinney.version import __version__
 
@@ -172,6 +172,7 @@ def _find(
     options: Mapping[str, Any],
 ) -> _Graph:
     check_limits(time_limit, seed)
+    check_options(options)
     began = time.perf_counter()
     allowed = allowed_by(constraints, data.names, max_parents, candidates)
     room, sets = source(data, score, prior), None

@@ -54,7 +54,7 @@ class Network:
         self.score = score
         self.data: dict[str, Any] | None = None if data is None else dict(data)
         self.cuts: dict[str, tuple[float, ...]] = {name: tuple(map(float, own)) for name, own in (cuts or {}).items()}
-        _check_cuts(self.kinds, self.cuts)
+        _check_cuts(self.kinds, self.cuts, self.plan)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -209,11 +209,11 @@ class Network:
 
     def _columns(self, data: Data, names: tuple[str, ...], unseen: Unseen = "refuse") -> Columns:
         """The named columns of a Dataset or a frame, in the codes of this network."""
-        if not names and not isinstance(data, Dataset):
-            return Columns(len(read_frame(data).columns[0]), {})
         kinds = {name: self.accepts[name] for name in names}
         # One answer per row that came in: missing cells take the level 'missing' where there is one, or are refused.
         reading = Reading(declared=kinds, only_named=True, ignore_absent=True, unseen=unseen, every_row=True)
+        if not names and not isinstance(data, Dataset):
+            return Columns(len(read_frame(data).columns[0]), {})
         data = as_dataset(data, reading)
         cut = [name for name in names if name in self.cuts and not getattr(data.kinds.get(name), "discrete", True)]
         columns = align(data, {name: None if name in cut else self._levels(name) for name in names}, unseen=unseen)
@@ -266,7 +266,17 @@ class Network:
             return ""
 
 
-def _check_cuts(kinds: Mapping[str, Kind], cuts: Mapping[str, tuple[float, ...]]) -> None:
+def _check_cuts(
+    kinds: Mapping[str, Kind], cuts: Mapping[str, tuple[float, ...]], plan: Mapping[str, Any] | None
+) -> None:
+    """The plan of a classifier names the columns that were cut: without their thresholds no row could be read."""
+    named = (plan or {}).get("cut_columns") or ()
+    for name in named if isinstance(named, (list, tuple)) else ():
+        if name not in cuts:
+            raise ChoiceError(
+                f"column {name!r} was cut into intervals before the network was learned, and its thresholds (cuts) are "
+                f"missing: write the network again"
+            )
     for name, own in cuts.items():
         levels = getattr(kinds.get(name), "levels", None) or ()
         rising = all(low < high for low, high in itertools.pairwise((-math.inf, *own, math.inf)))

@@ -186,6 +186,8 @@ class ParentSets:
 
 
 def _key(child: str, parents: Iterable[str], score: float, index: Mapping[str, int]) -> tuple[int, ...]:
+    if isinstance(parents, str):
+        raise ChoiceError(f"a parent set of {child!r} is one text, {parents!r}; write a list, [{parents!r}]")
     given = tuple(parents)
     for parent in given:
         if parent not in index or parent == child or given.count(parent) > 1:

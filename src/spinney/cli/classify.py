@@ -81,7 +81,7 @@ def train(
     json: opt.Json = False,
 ) -> None:
     """Train a classifier on a table, and write it as a network that also `spinney predict` takes."""
-    opt.check_output(output, [".json"])
+    opt.check_output(output, [".json"], data, reading.kinds)
     table = reading.read(data)
     made = _classifier(model, score, parameters, forest, discretise, search, max_parents, n_jobs)
     network = made.fit_dataset(table, target).network_
@@ -159,7 +159,7 @@ def predict(
 ) -> None:
     """Predict the class of every row, and the probability of each class. Levels that were not there in training say
     nothing about the class: their factor is left out."""
-    opt.check_output(output, [".csv"])
+    opt.check_output(output, [".csv"], model, data)
     network = Network.read(model)
     target = (network.plan or {}).get("target")
     if not isinstance(target, str) or target not in network.kinds:

@@ -47,12 +47,12 @@ def convert(
 ) -> None:
     """Write a network, or parent sets, in another format."""
     if suffix(source) == ".jkl" and node is None:
-        opt.check_output(target, [".jkl"])
+        opt.check_output(target, [".jkl"], source)
         sets = ParentSets.read(source)
         sets.write(target)
         what = {"variable": len(sets.names), "set": len(sets)}
     else:
-        opt.check_output(target, NETWORKS)
+        opt.check_output(target, NETWORKS, source)
         network = Network.read(source)
         network.export(target, node, exact_names=exact_names)
         what = {"node": len(network.names), "edge": len(network.edges)}

@@ -69,7 +69,7 @@ def families(
     timing: opt.Timing = False,
 ) -> None:
     """Score all parent sets up to a size, for `spinney solve` or another solver."""
-    opt.check_output(output, [".jkl"])
+    opt.check_output(output, [".jkl"], data, reading.kinds, constraints, tiers)
     table = reading.read(data)
     limits = opt.constraints(table.names, constraints, required, forbidden, tiers)
     began = time.perf_counter()

@@ -35,7 +35,7 @@ def kinds(
 ) -> None:
     """Show what the columns are taken for, and why: a table on the terminal, a kinds file elsewhere. `spinney kinds
     DATA > kinds.yaml`, edit, and pass it as --kinds."""
-    opt.check_output(output, [".yaml", ".yml"])
+    opt.check_output(output, [".yaml", ".yml"], data, reading.kinds)
     raw = reading.raw(data)
     found = overview(raw, reading.reading(raw.names))
     say_notes(found.notes)

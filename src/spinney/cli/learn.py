@@ -56,7 +56,7 @@ def learn(
     timing: opt.Timing = False,
 ) -> None:
     """Learn a network from a table, and prove it the best where that can be done."""
-    opt.check_output(output, NETWORKS)
+    opt.check_output(output, NETWORKS, data, reading.kinds, constraints, tiers)
     table = reading.read(data)
     result = run(
         table,

@@ -162,8 +162,8 @@ def _tiers(file: str) -> list[list[str]]:
     return content
 
 
-def check_output(name: str | None, endings: Iterable[str]) -> None:
-    """Refuse, before any computing, a file that could not be written after it."""
+def check_output(name: str | None, endings: Iterable[str], *inputs: str | None) -> None:
+    """Refuse, before any computing, a file that could not be written after it, or that is one of the inputs."""
     if name is None:
         return
     able = tuple(endings)
@@ -179,3 +179,6 @@ def check_output(name: str | None, endings: Iterable[str]) -> None:
         raise FileFormatError(f"{name}: the folder {folder} may not be written; choose another place")
     if path.isdir(name):
         raise FileFormatError(f"{name} is a folder; give the name of a file")
+    for given in inputs:
+        if given and path.exists(name) and path.isfile(given) and path.samefile(given, name):
+            raise ChoiceError(f"{name} is also what this command reads; give another name for the file to write")

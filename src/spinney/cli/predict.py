@@ -60,7 +60,7 @@ def predict(
 ) -> None:
     """Predict one column from the others: the most probable level of each row, and the probability of every level; of a
     continuous column the mean."""
-    opt.check_output(output, [".csv"])
+    opt.check_output(output, [".csv"], network, data)
     answer_rows(Network.read(network), data, target, output, missing, reading, json, "refuse")
 
 

@@ -40,7 +40,7 @@ def sample(
     json: opt.Json = False,
 ) -> None:
     """Draw rows from a network; the same seed gives the same rows."""
-    opt.check_output(output, FORMATS)
+    opt.check_output(output, FORMATS, network)
     if rows < 1:
         raise ChoiceError(f"cannot draw {rows} rows; ask for at least 1")
     if seed < 0:

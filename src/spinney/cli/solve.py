@@ -94,7 +94,7 @@ def solve(
     timing: opt.Timing = False,
 ) -> None:
     """Find the best network over scored parent sets, and prove it where that can be done."""
-    opt.check_output(output, [".json", ".dot"])
+    opt.check_output(output, [".json", ".dot"], sets, constraints, tiers, start)
     listed = ParentSets.read(sets)
     given = {"gap": gap, "memory_limit": memory_limit, "k": k, "distinct": distinct}
     found = search(

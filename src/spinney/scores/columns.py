@@ -7,14 +7,39 @@ from __future__ import annotations
 
 import struct
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
 
 Codes = NDArray[np.uint16]
 Floats = NDArray[np.float64]
+
+
+_SORTED: WeakKeyDictionary[Dataset, Dataset] = WeakKeyDictionary()  # data set -> the same with its rows in order
+
+
+def in_row_order(data: Dataset) -> Dataset:
+    """The same rows in an order of their own, whatever their order was: by the continuous columns, then the others.
+
+    Sums of numbers depend on their order in the last digits, and between equal networks these would decide. Counts do
+    not, so a table without continuous columns stays as it is."""
+    continuous = [name for name in data.order if not data.kinds[name].discrete]
+    if not continuous or data.n_rows < 2:
+        return data
+    if data not in _SORTED:
+        first = data.values(continuous[0])
+        order = np.argsort(first, kind="stable")
+        ranked = first[order]
+        if (ranked[1:] == ranked[:-1]).any():
+            discrete = [name for name in data.order if data.kinds[name].discrete]
+            keys = [*map(data.values, continuous), *map(data.codes, discrete)]
+            order = np.lexsort(keys[::-1])  # the last key counts first there
+        _SORTED[data] = data.take(order)
+    return _SORTED[data]
 
 
 _LARGE = 2.0**1000  # differences and sums of larger numbers may overflow, so they are taken of a part of them

@@ -25,7 +25,7 @@ from spinney.kinds import Continuous
 from spinney.machine import available_memory
 from spinney.priors import Prior
 from spinney.progress import Report
-from spinney.scores.columns import Codes, Floats, leaf_counts, leaf_moments, quantile_cuts, standardised
+from spinney.scores.columns import Codes, Floats, in_row_order, leaf_counts, leaf_moments, quantile_cuts, standardised
 from spinney.scores.tabular import check_sets_memory, prior_network
 
 _LITTLE = 2**28  # bytes that need no asking
@@ -65,7 +65,7 @@ class Graphs:
         return 20_000.0 + 45.0 * self.data.n_rows
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
-        self.data = data
+        self.data = data = in_row_order(data)
         self.choice = choice
         self.names = data.order
         self._index = {name: i for i, name in enumerate(self.names)}

@@ -30,6 +30,7 @@ from spinney.scores.columns import (
     Floats,
     first_of_cell,
     halving_cells,
+    in_row_order,
     leaf_counts,
     leaf_moments,
     quantile_cuts,
@@ -70,7 +71,7 @@ class Trees:
             raise ChoiceError(
                 f"the priors ebic and kappa count parameters of tables; score {choice.name} takes the others"
             )
-        self.data = data
+        self.data = data = in_row_order(data)
         self.choice = choice
         self.names = data.order
         self._index = {name: i for i, name in enumerate(self.names)}

@@ -20,7 +20,9 @@ from spinney.search import alternatives, automatic
 from spinney.search.alternatives import Solve
 from spinney.search.found import Found, Problem
 
-__all__ = ["Found", "run", "search", "started"]
+__all__ = ["Found", "check_options", "run", "search", "started"]
+
+_OF_CONSTRAINTS = ("required", "forbidden", "tiers")
 
 
 def search(
@@ -40,6 +42,7 @@ def search(
             f"search takes scored parent sets, not a {type(sets).__name__}; make them with sp.score_parent_sets(data)"
         )
     check_limits(time_limit, seed)
+    check_options(options)
     allowed = allowed_by(constraints, sets.names)
     choice = choose_search(method)
     if choice.name == "auto":
@@ -64,6 +67,13 @@ def search(
             progress=progress,
         )
     )
+
+
+def check_options(options: Iterable[str]) -> None:
+    """Refuse keywords that belong to Constraints, with the place where they go."""
+    for name in options:
+        if name in _OF_CONSTRAINTS:
+            raise ChoiceError(f"{name!r} is no option of a search; pass constraints=sp.Constraints({name}=...)")
 
 
 def run(problem: Problem) -> Found:

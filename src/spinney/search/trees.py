@@ -64,6 +64,11 @@ class _Scores:
 
 def run(problem: Problem) -> Found:
     began = time.perf_counter()
+    if problem.start is not None:
+        raise ChoiceError(
+            f"search {problem.method.name} computes the best of all trees and does not use a start",
+            way("leave out {}", "start"),
+        )
     shape, forest = _shape(problem), problem.method["forest"]
     scores = _listed(problem, shape) if problem.sets is not None else _counted(problem, shape)
     chosen = _core.branching(scores.weights(), np.isfinite(scores.alone).tolist(), forest, scores.tie())

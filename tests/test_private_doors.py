@@ -1,0 +1,135 @@
+"""What our own Python could hand to the core wrongly: it is refused, and nothing is read out of bounds.
+
+In:  malformed arrays, orders, prior networks and numbers of levels, straight into the bindings.
+Out: ValueError with the core's sentence; never a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spinney as sp
+from spinney import _core
+
+CODES = np.array([0, 1, 0, 1], np.uint16)
+TABLE = _core.Table([CODES.astype(np.uint8)] * 2, [2, 2])
+HALF, QUARTERS = np.full(2, 0.5), np.full(4, 0.5)
+TREE = {"alpha": 0.5, "mu0": 0.0, "a": 1.0, "nu": 1.0, "lam": 1.0, "kappa": 0.25, "ess": 0.0}
+WRONG = "core was called wrongly"
+
+
+def part() -> _core.Part:
+    lists = {"a": [((), -1.0), (("b",), 0.0)], "b": [((), -1.0), (("a",), 0.0)], "c": [((), 0.0)]}
+    return _core.Part(sp.ParentSets.from_lists(lists).arrays)
+
+
+@pytest.mark.parametrize("order", [[0, 1], [0, 1, 3], [0, 1, -1], [0, 1, 1], [0, 1, 2, 2], [2**31 - 1, 0, 1]])
+def test_an_order_names_every_variable_once(order: list[int]) -> None:
+    with pytest.raises(ValueError, match=WRONG):
+        part().along(order)
+    with pytest.raises(ValueError, match=WRONG):
+        part().climb([order], [], 0, 1, 0, 1, 0.0)
+
+
+def test_a_climb_has_something_to_start_from() -> None:
+    with pytest.raises(ValueError, match=WRONG):
+        part().climb([], [], 0, 1, 0, 1, 0.0)
+    with pytest.raises(ValueError, match=WRONG):
+        part().climb([], [], -1, 1, 0, 1, 0.0)
+
+
+NETWORKS: list[tuple[list[int], list[tuple[list[int], Any]]]] = [
+    ([2], [([], HALF), ([0], QUARTERS)]),  # fewer levels than tables
+    ([2, 2], [([], HALF)]),
+    ([2, 2], [([], HALF), ([2], QUARTERS)]),  # no such parent
+    ([2, 2], [([], HALF), ([-1], QUARTERS)]),
+    ([2, 2], [([], HALF), ([1], QUARTERS)]),  # its own parent
+    ([2, 2], [([], HALF), ([0, 0], np.full(8, 0.5))]),
+    ([2, 2], [([], HALF), ([0], HALF)]),  # a table that is too short
+    ([2, 2], [([], HALF), ([0], np.full(5, 0.5))]),
+    ([2, 0], [([], HALF), ([], np.empty(0))]),
+]
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_a_prior_network_holds_together(network: tuple[list[int], list[tuple[list[int], Any]]]) -> None:
+    with pytest.raises(ValueError, match=WRONG):
+        _core.Spec("bde", 1.0, [], 0.0, *network)
+    with pytest.raises(ValueError, match=WRONG):
+        graph_spec(*network)
+
+
+def bde(levels: list[int]) -> _core.Spec:
+    return _core.Spec("bde", 1.0, [], 0.0, levels, [([], np.full(r, 1 / r)) for r in levels])
+
+
+@pytest.mark.parametrize("variables", [[2], [-1], [1, 0], [0, 0]])
+def test_a_joint_table_is_of_variables_that_there_are(variables: list[int]) -> None:
+    with pytest.raises(ValueError, match=WRONG):
+        _core.prior_joint(bde([2, 2]), variables)
+
+
+@pytest.mark.parametrize("levels", [[2], [2, 3], [2, 2, 2]])
+def test_a_prior_network_has_the_variables_of_the_table(levels: list[int]) -> None:
+    with pytest.raises(ValueError, match=WRONG):
+        _core.local_scores(TABLE, bde(levels), [(0, [1])])
+    columns = [(2, False, CODES, None, 0.0)] * 2
+    with pytest.raises(ValueError, match=WRONG):
+        _core.graph_scores(columns, graph_spec(levels, [([], np.full(r, 1 / r)) for r in levels]), [(0, [1])])
+
+
+def graph_spec(levels: list[int], tables: list[tuple[list[int], Any]]) -> _core.GraphSpec:
+    normal = {name: TREE[name] for name in ("mu0", "a", "nu", "lam")}
+    return _core.GraphSpec(
+        "CBM", False, False, False, "pn" if tables else "uniform", 1.0, levels, tables, 0.0, size_prior=[], **normal
+    )
+
+
+def tree(kind: str, levels: int, codes: Any = CODES, values: Any = None, cuttings: Any = ()) -> Any:
+    spec = _core.TreeSpec(False, structure_prior=True, log_cuttings=0.0, size_prior=[], **TREE)
+    columns = [("categorical", 2, CODES, None, 0.0, [(2, CODES)]), (kind, levels, codes, values, 0.0, list(cuttings))]
+    return _core.tree_scores(columns, spec, [(0, [1])])
+
+
+VALUES = np.zeros(4)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tree("continuous", 17, values=VALUES),
+        lambda: tree("continuous", 32, values=VALUES),
+        lambda: tree("continuous", 64, values=VALUES),
+        lambda: tree("continuous", -1, values=VALUES),
+        lambda: tree("continuous", 2, values=None),
+        lambda: tree("continuous", 2, values=np.zeros(3)),
+        lambda: tree("categorical", 2, values=VALUES),
+        lambda: tree("categorical", 1),  # codes beyond the levels
+        lambda: tree("categorical", 70_000),
+        lambda: tree("ordinal", -1),
+        lambda: tree("colour", 2),
+        lambda: tree("categorical", 2, codes=CODES[:3].copy()),
+        lambda: tree("categorical", 2, cuttings=[(1, CODES)]),
+        lambda: tree("categorical", 2, cuttings=[(-1, CODES)]),
+        lambda: tree("categorical", 2, cuttings=[(2, CODES[:3].copy())]),
+        lambda: _core.tree_prior([("continuous", 64)]),
+        lambda: _core.tree_prior([("colour", 2)]),
+        lambda: _core.tree_prior([("ordinal", -3)]),
+        lambda: _core.graph_scores([(0, False, CODES, None, 0.0)] * 2, graph_spec([], []), [(0, [1])]),
+        lambda: _core.graph_scores([(1, False, CODES, None, 0.0)] * 2, graph_spec([], []), [(0, [1])]),
+        lambda: _core.graph_scores([(2, False, CODES, None, 0.0)] * 2, graph_spec([], []), [(0, [2])]),
+        lambda: _core.graph_scores([(2, False, CODES, np.zeros(2), 0.0)] * 2, graph_spec([], []), [(0, [1])]),
+    ],
+)
+def test_malformed_columns_are_refused(call: Callable[[], Any]) -> None:
+    with pytest.raises(ValueError, match=WRONG):
+        call()
+
+
+def test_well_formed_ones_are_not() -> None:
+    assert np.isfinite(tree("continuous", 16, values=VALUES)).all()
+    assert np.isfinite(_core.local_scores(TABLE, bde([2, 2]), [(0, [1])])).all()
+    assert part().along([2, 1, 0]) and part().climb([[0, 1, 2]], [], 0, 1, 0, 1, 0.0)["order"]
