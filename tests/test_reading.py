@@ -26,7 +26,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spinney as sp
-from spinney import files, table
+from spinney import files, quotes, table
 from spinney.cli import main
 from spinney.errors import ChoiceError, DataError, FileFormatError, LimitError, SpinneyError
 from spinney.table import RawTable, read_frame, read_table
@@ -206,17 +206,31 @@ def test_cells_over_several_lines_stay_whole(tmp_path):
     cells = [("1", story), ("2", 'he said "no",\nand left'), ("3", "plain")]
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerows([("n", "said"), *cells])
+    found = read(tmp_path, text.getvalue())
+    assert rows(found) == cells
+    assert list(found.notes) == ["2 cells hold line ends inside quotes (the first opens in line 2)"]
+
+
+@pytest.mark.parametrize("piece", [1, 2, 3, 7])
+def test_quotes_are_followed_from_piece_to_piece(tmp_path, monkeypatch, piece):
+    monkeypatch.setattr(quotes, "_PIECE", piece)
+    cells = [("1", "a\nb"), ("2", '""'), ("3", 'x ""\n"" y\n'), ("4", "")]
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([("n", "said"), *cells])
     assert rows(read(tmp_path, text.getvalue())) == cells
+    assert "line 4: the quote" in says(lambda: read(tmp_path, text.getvalue().replace('"2"', '"2')))
 
 
-@given(st.text(alphabet='ab,"\n', max_size=40))
-def test_rows_are_those_of_python_or_the_file_is_refused(tmp_path_factory, body):
+@given(st.text(alphabet='ab,"\n', max_size=40), st.sampled_from([1, 3, 1 << 20]))
+def test_rows_are_those_of_python_or_the_file_is_refused(tmp_path_factory, body, piece):
     """Whatever the quotes: nothing but what Python's csv reads, and that only where every quote is closed."""
     content = "p,q\nv,w\n" + body
-    try:
-        found = rows(read(tmp_path_factory.mktemp("q"), content, delimiter=","))
-    except SpinneyError:
-        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quotes, "_PIECE", piece)
+        try:
+            found = rows(read(tmp_path_factory.mktemp("q"), content, delimiter=","))
+        except SpinneyError:
+            return
     expected = []
     for record in list(csv.reader(io.StringIO(content, newline="")))[1:]:
         record = [*record, "", ""][: max(2, len(record))]

@@ -20,97 +20,101 @@ _LIKE_ROWS = 0.9  # the share of lines in a cell, with the cells of a row, that 
 _LINES_TO_JUDGE = 3  # whole lines in one cell; fewer do not show what they are
 _MANY_LINES = 1_000  # in one cell of a table of one column, whose lines cannot be told from rows
 
-Positions = npt.NDArray[np.int64]
+_PIECE = 1 << 20  # bytes that are looked at together: what is worked on then stays in the cache
+
+Bytes = npt.NDArray[np.uint8]
 
 
 def line_ends_in_cells(data: bytes, delimiter: str, width: int, label: str) -> tuple[bool, list[str]]:
     """Whether quoted cells hold line ends, and the note about them. `width`: cells in a row."""
     if data.find(_QUOTE) < 0:
         return False, []
-    array = np.frombuffer(data, np.uint8)
-    quotes = np.flatnonzero(array == _QUOTE[0])
-    trouble = _first_irregular(array, quotes, delimiter)
-    if trouble is None:
-        starts, ends, counts = _long_cells(array, quotes)
-    else:
-        starts, ends, counts = _careful(data, quotes, trouble, delimiter, label)
-    if len(starts) == 0:
+    cells, doubtful = _regular_cells(data, delimiter)
+    if doubtful is not None:
+        cells = {start for start in cells if start < doubtful} | _careful(data, doubtful, delimiter, label)
+    if not cells:
         return False, []
-    for start, end, lines in zip(starts, ends, counts, strict=True):
-        if lines > _LINES_TO_JUDGE and _looks_like_rows(data[start + 1 : end], delimiter, width):
+    first = many = 0
+    end = -1
+    for start in sorted(cells):
+        if start < end:
+            continue  # a doubled quote of the cell before
+        start = _opening(data, start)
+        end = _closing(data, start)
+        first, many = first or start, many + 1
+        if _looks_like_rows(data[start + 1 : end], delimiter, width):
             raise _unclosed(data, start, label)
-    first = line_of(data, starts[0])
-    cells = "1 cell holds" if len(starts) == 1 else f"{len(starts):,} cells hold"
-    return True, [f"{cells} line ends inside quotes (the first opens in line {first})"]
+    hold = "1 cell holds" if many == 1 else f"{many:,} cells hold"
+    return True, [f"{hold} line ends inside quotes (the first opens in line {line_of(data, first)})"]
 
 
-def _first_irregular(array: npt.NDArray[np.uint8], quotes: Positions, delimiter: str) -> int | None:
-    """The number of the first quote that neither opens nor closes a cell nor doubles another; None if all do.
+def _regular_cells(data: bytes, delimiter: str) -> tuple[set[int], int | None]:
+    """Where cells with line ends open, or a doubled quote in them stands; and from where on to look more carefully.
 
-    In a regular file every second quote opens: what stands before it is a delimiter, a line end or the quote it
-    doubles, and what stands after the others likewise."""
+    In a regular file every second quote opens a cell or doubles the one before it: what stands before it is a
+    delimiter, a line end or a quote, and so is what stands after the others. The place is outside of cells, or the
+    quote that opens one."""
+    array = np.frombuffer(data, np.uint8)
     near = np.zeros(256, dtype=bool)
     near[list(b'"\n\r' + delimiter.encode())] = True
-    before = np.ones(len(quotes), dtype=bool)
-    inner = quotes > 0
-    before[inner] = near[array[quotes[inner] - 1]]
-    after = np.ones(len(quotes), dtype=bool)
-    inner = quotes < len(array) - 1
-    after[inner] = near[array[quotes[inner] + 1]]
-    regular = after
-    regular[0::2] = before[0::2]
-    if len(quotes) % 2:
-        regular[-1] = False
-    return None if regular.all() else int(regular.argmin())
+    line_end = _LINE if data.find(_LINE) >= 0 else _RETURN
+    cells: set[int] = set()
+    inside, opened = False, 0  # at the beginning of the piece: is it in a cell, and where did that open
+    for begin in range(0, len(array), _PIECE):
+        piece = array[begin : begin + _PIECE]
+        quotes = np.flatnonzero(piece == _QUOTE[0]) + begin
+        opening, closing = quotes[int(inside) :: 2], quotes[1 - int(inside) :: 2]
+        before, after = array[np.maximum(opening, 1) - 1], array[np.minimum(closing, len(array) - 2) + 1]
+        regular = (near[before] | (opening == 0)).all() and (near[after] | (closing == len(array) - 1)).all()
+        if not regular:
+            split = data[begin : begin + 1] == _QUOTE  # it may be the second of two
+            return cells, _opening(data, opened if inside else begin) if inside or split else begin
+        ends = np.flatnonzero(piece == line_end[0]) + begin
+        passed = np.searchsorted(quotes, ends) + int(inside)  # quotes before it, the open one included
+        opens = np.concatenate([[opened], quotes]) if inside else quotes
+        cells.update(opens[passed[passed % 2 == 1] - 1].tolist())
+        if len(quotes) % 2:
+            inside = not inside
+        if inside and len(quotes):
+            opened = int(quotes[-1])
+    return cells, _opening(data, opened) if inside else None
 
 
-def _long_cells(array: npt.NDArray[np.uint8], quotes: Positions) -> tuple[list[int], list[int], list[int]]:
-    """Where cells with line ends begin and end, and how many they hold. REQUIRES: the quotes are regular."""
-    ends = np.flatnonzero(array == _LINE[0])
-    if len(ends) == 0:
-        ends = np.flatnonzero(array == _RETURN[0])
-    behind = np.searchsorted(quotes, ends)
-    cells, counts = np.unique(behind[behind % 2 == 1], return_counts=True)
-    return quotes[cells - 1].tolist(), quotes[cells].tolist(), counts.tolist()
-
-
-def _careful(
-    data: bytes, quotes: Positions, trouble: int, delimiter: str, label: str
-) -> tuple[list[int], list[int], list[int]]:
-    """The same one quote after another: quotes inside a cell that does not open with one are text."""
+def _careful(data: bytes, place: int, delimiter: str, label: str) -> set[int]:
+    """The same from here on, one quote after another: those in a cell that does not open with one are text."""
     opens, mark = ("\n", "\r", delimiter), delimiter.encode()
-    starts: list[int] = []
-    ends: list[int] = []
-    counts: list[int] = []
-    begin = trouble - trouble % 2
-    while begin and quotes[begin] == quotes[begin - 1] + 1:
-        begin -= 2  # from the quote that opens the cell, not from a doubled one in it
-    if begin:
-        regular = quotes[:begin]
-        starts, ends, counts = _long_cells(np.frombuffer(data, np.uint8)[: regular[-1] + 1], regular)
-    places = quotes.tolist()
-    at = begin
-    while at < len(places):
-        place = places[at]
-        if place and chr(data[place - 1]) not in opens:
-            at += 1
+    cells = set()
+    start = data.find(_QUOTE, place)
+    while start >= 0:
+        if start and chr(data[start - 1]) not in opens:
+            start = data.find(_QUOTE, start + 1)
             continue
-        at += 1
-        while at + 1 < len(places) and places[at + 1] == places[at] + 1:
-            at += 2  # a doubled quote is one in the text
-        if at >= len(places):
-            raise _unclosed(data, place, label)
-        close = places[at]
-        lines = data.count(_LINE, place, close) or data.count(_RETURN, place, close)
+        close = _closing(data, start)
+        if close < 0:
+            raise _unclosed(data, start, label)
+        lines = data.find(_LINE, start, close) >= 0 or data.find(_RETURN, start, close) >= 0
         rest = data[close + 1 : close + 81].lstrip(b" ")[:1]
-        if rest and rest.decode("latin-1") not in opens and (lines or data.find(mark, place, close) >= 0):
-            raise _unclosed(data, place, label)
+        if rest and rest.decode("latin-1") not in opens and (lines or data.find(mark, start, close) >= 0):
+            raise _unclosed(data, start, label)
         if lines:
-            starts.append(place)
-            ends.append(close)
-            counts.append(lines)
-        at += 1
-    return starts, ends, counts
+            cells.add(start)
+        start = data.find(_QUOTE, close + 1)
+    return cells
+
+
+def _opening(data: bytes, place: int) -> int:
+    """The quote that opens the cell in which this quote opens it or is the second of two."""
+    while place and data[place - 1 : place] == _QUOTE:
+        place = data.rfind(_QUOTE, 0, place - 1)
+    return place
+
+
+def _closing(data: bytes, start: int) -> int:
+    """The quote that closes the cell which opens here, or -1; two quotes are one in the text."""
+    place = data.find(_QUOTE, start + 1)
+    while place >= 0 and data[place + 1 : place + 2] == _QUOTE:
+        place = data.find(_QUOTE, place + 2)
+    return place
 
 
 def _looks_like_rows(inside: bytes, delimiter: str, width: int) -> bool:
