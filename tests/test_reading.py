@@ -525,7 +525,7 @@ def test_the_old_table_is_there_until_the_new_one_is(tmp_path, monkeypatch, step
     st.randoms(use_true_random=False),
 )
 def test_the_fingerprint_is_that_of_the_rows_in_any_order(cells, draw):
-    kinds = {"a": sp.Categorical(["x", "y", "z"]), "b": sp.Ordinal(["0", "1", "2", "3"]), "c": sp.Continuous(-5, 5)}
+    kinds = {"a": sp.Categorical(["x", "y", "z"]), "b": sp.Ordinal(["0", "1", "2", "3"]), "c": sp.Continuous(-9, 9)}
 
     def print_of(these: list[tuple[str, int, float]]) -> str:
         columns = dict(zip("abc", zip(*these, strict=True), strict=True))
