@@ -248,7 +248,7 @@ def test_broken_bif_names_file_line_and_remedy(tmp_path: Path, old: str, new: st
 
 def test_cycle_in_a_file(tmp_path: Path) -> None:
     text = SMALL.replace("probability ( a ) {\n  table 0.25, 0.75;", "probability ( a | b ) {\n  default 0.25, 0.75;")
-    with pytest.raises(FileFormatError, match=r"net.bif, line 9: .*circle, (a -> b -> a|b -> a -> b)"):
+    with pytest.raises(FileFormatError, match=r"net.bif, line 9: .*cycle: (a -> b -> a|b -> a -> b)"):
         Network.read(written(tmp_path, text))
 
 

@@ -386,7 +386,7 @@ class _Reader:
                 )
         cycle = find_cycle({child: block.parents for child, block in self.blocks.items()})
         if cycle:
-            self.fail(f"the arrows run in a circle, {' -> '.join(cycle)}: remove one of them", self.blocks[cycle[0]].at)
+            self.fail(f"the edges form a cycle: {' -> '.join(cycle)}; remove one of them", self.blocks[cycle[0]].at)
 
     def table(self, block: _Block) -> Table:
         child, r = block.child, len(self.levels[block.child])
