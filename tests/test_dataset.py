@@ -574,7 +574,7 @@ def test_wrong_frame(frame, says):
         ("a,b\n" + "".join(f"k{i},{i % 2}\n" for i in range(30)), "left out 'a': an identifier (30 different texts"),
         ("a\n" + "".join(f"k{i // 4}\n" for i in range(3000)), "651 rare levels (2,604 cells) are merged into 'other'"),
         ("a\n" + "".join(f"{i}.5\n" for i in range(30)) + "?\n", "column 'a': 1 cell '?' is taken as missing"),
-        ("a\nx\n x\ny\n", "column 'a': spaces around its values were taken away (1 cells)"),
+        ("a\nx\n x\ny\n", "column 'a': spaces around its values were taken away (1 cell)"),
         ("a\nYes\nyes\nno\n", "the levels 'Yes' and 'yes' differ only in small and capital letters"),
         ("a, b\n1,2\n2,3\n", "column ' b' has spaces around its name"),
         ("1,2\n3,4\n4,5\n", "taken as column names, though all of them are numbers"),

@@ -18,6 +18,8 @@ from spinney.cells import Found
 from spinney.errors import DataError, way
 from spinney.kinds import Categorical, Continuous, Kind, Ordinal, level_text
 
+_YEAR_9000 = 2_567_722  # days from 1970-01-01 to 9000-01-01
+
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
@@ -92,7 +94,8 @@ def encode(
     if isinstance(declared, (Categorical, Ordinal)):
         return _encode_levels(name, found.column)
     encoded = _encode_found(name, found, isinstance(declared, Continuous))
-    return replace(encoded, reason=found.reason or encoded.reason, notes=(*found.notes, *encoded.notes))
+    encoded = replace(encoded, reason=found.reason or encoded.reason, notes=(*found.notes, *encoded.notes))
+    return _far_dates(name, encoded) if (encoded.reason or "").startswith("dates") else encoded
 
 
 def _encode_found(name: str, found: Found, measured: bool) -> Encoded:
@@ -105,6 +108,13 @@ def _encode_found(name: str, found: Found, measured: bool) -> Encoded:
     if _is_text(column.type) or pa.types.is_boolean(column.type):
         return _encode_levels(name, column)
     return _encode_numbers(name, column)
+
+
+def _far_dates(name: str, column: Encoded) -> Encoded:
+    """9999-12-31 stands for "no end" in many tables: it is a date like any other here, which is said."""
+    far = int((column.present().astype(np.float64) >= _YEAR_9000).sum())
+    note = f"column {name!r}: {far:,} cells hold a date of the year 9000 or later and are taken as they stand"
+    return replace(column, notes=(*column.notes, note)) if far else column
 
 
 def _time_reason(kind: pa.DataType) -> str:
@@ -161,7 +171,8 @@ def _tidied_text(name: str, column: pa.ChunkedArray, before: pa.ChunkedArray) ->
         notes.append(f"column {name!r}: {marks:,} {are} taken as missing")
     changed = int(pc.sum(pc.not_equal(tidied, column)).as_py() or 0)
     if changed:
-        notes.append(f"column {name!r}: spaces around its values were taken away ({changed:,} cells)")
+        count = f"{changed:,} cell{'s' * (changed != 1)}"
+        notes.append(f"column {name!r}: spaces around its values were taken away ({count})")
     return Found(tidied, None, tuple(notes))
 
 

@@ -25,7 +25,7 @@ from spinney.columns import Column
 from spinney.errors import ChoiceError, DataError
 from spinney.files import write_bytes
 from spinney.fingerprint import fingerprint
-from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, code_type, to_plain
+from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, code_type, interval_codes, intervals, to_plain
 from spinney.prepare import prepare
 from spinney.reading import Kinds, Missing, Names, Reading, shown
 from spinney.settle import FEW_INTEGERS
@@ -46,6 +46,7 @@ class Dataset:
         *,
         notes: Sequence[str] = (),
         left_out: Mapping[str, str] | None = None,
+        cuts: Mapping[str, tuple[float, ...]] | None = None,
         standardise: bool = True,
     ) -> None:
         """From columns already settled; read(), from_frame(), from_codes() and from_columns() are the doors."""
@@ -55,6 +56,7 @@ class Dataset:
         self.reasons: dict[str, str] = {name: column.reason for name, column in columns.items()}
         self.notes: tuple[str, ...] = tuple(notes)
         self.left_out: dict[str, str] = dict(left_out or {})  # columns of the table that are not here, and why
+        self.cuts: dict[str, tuple[float, ...]] = dict(cuts or {})  # where columns were cut into their intervals
         self.n_rows = n_rows
         self.standardise = standardise
         self._data: dict[str, Array] = {name: np.ascontiguousarray(column.data) for name, column in columns.items()}
@@ -264,7 +266,7 @@ class Dataset:
         if not chosen:
             raise DataError("no column is selected; name at least one")
         columns = {self._known(name): Column(self.kinds[name], self.reasons[name], self._data[name]) for name in chosen}
-        return Dataset(columns, self.n_rows, left_out=self.left_out, standardise=self.standardise)
+        return self._alike(columns, self.n_rows, self.cuts)
 
     def take(self, rows: npt.ArrayLike) -> Dataset:
         """Some of the rows, by position from 0 or by a mask of True and False; kinds and levels are kept."""
@@ -275,7 +277,40 @@ class Dataset:
         if chosen.ndim != 1 or len(chosen) == 0 or not whole or chosen.min() < 0 or chosen.max() >= self.n_rows:
             raise DataError(f"rows to take are one or more positions from 0 to {self.n_rows - 1}, or one truth per row")
         columns = {name: Column(self.kinds[name], self.reasons[name], self._data[name][chosen]) for name in self.names}
-        return Dataset(columns, len(chosen), left_out=self.left_out, standardise=self.standardise)
+        return self._alike(columns, len(chosen), self.cuts)
+
+    def _alike(
+        self,
+        columns: Mapping[str, Column],
+        n_rows: int,
+        cuts: Mapping[str, tuple[float, ...]],
+        notes: Sequence[str] = (),
+    ) -> Dataset:
+        """A Dataset of other columns or rows that were read as these were."""
+        own = {name: cuts[name] for name in columns if name in cuts}
+        return Dataset(columns, n_rows, notes=notes, left_out=self.left_out, cuts=own, standardise=self.standardise)
+
+    def discretised(self, method: str, columns: Iterable[str] | None = None) -> Dataset:
+        """Continuous columns cut into intervals, as ordinal columns: 'quantile(5)', 'width(5)' or 'mdl(target)'.
+
+        mdl, also called fayyad-irani, cuts where the levels of the column `target` differ (Fayyad and Irani 1993).
+        columns: cut only these. A network that is learned from the result takes numbers and cuts them itself."""
+        from spinney.discretise import thresholds  # scikit-learn takes a second to import
+
+        return self.cut(thresholds(self, method, columns))
+
+    def cut(self, cuts: Mapping[str, Sequence[float]]) -> Dataset:
+        """Continuous columns cut at these rising thresholds; a value on a threshold is above it."""
+        settled = {}
+        for name in self.names:
+            column = Column(self.kinds[name], self.reasons[name], self._data[name])
+            if name in cuts:
+                own = intervals(cuts[name])
+                codes = interval_codes(self.values(name), cuts[name])
+                column = Column(own, f"cut at {len(cuts[name])} places", codes.astype(code_type(own.levels or ())))
+            settled[name] = column
+        done = {name: tuple(float(place) for place in places) for name, places in cuts.items()}
+        return self._alike(settled, self.n_rows, {**self.cuts, **done}, self.notes)
 
     def __getitem__(self, names: str | Iterable[str]) -> Dataset:
         """data["a"], data[["a", "b"]]: some of the columns, as a Dataset."""

@@ -7,8 +7,9 @@ threshold belongs to the interval above it."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -17,13 +18,17 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from spinney.errors import ChoiceError
+from spinney.errors import ChoiceError, named
 from spinney.machine import whole
 from spinney.scores.columns import quantile_cuts
+
+if TYPE_CHECKING:
+    from spinney.dataset import Dataset
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_METHOD = re.compile(r"\s*(?P<name>[A-Za-z-]+)\s*(?:\((?P<given>.*)\))?\s*", re.DOTALL)
 TIE = 1e-12  # of the rows' n log n: sums of the same numbers in another order differ by less
 
 
@@ -153,6 +158,31 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.target_tags.required = self.method == "mdl"
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def thresholds(data: Dataset, method: str, columns: Iterable[str] | None = None) -> dict[str, tuple[float, ...]]:
+    """Where to cut the continuous columns of a Dataset: method is 'quantile(5)', 'width(5)' or 'mdl(target)'."""
+    found = _METHOD.fullmatch(method) if isinstance(method, str) else None
+    name, given = (found["name"].lower(), found["given"]) if found else ("", None)
+    if name not in ("mdl", "fayyad-irani", "quantile", "width"):
+        raise ChoiceError(
+            f"{named('discretise')} is {method!r}; write 'quantile(5)', 'width(5)' or 'fayyad-irani(target)'"
+        )
+    continuous = [own for own in data.names if not data.kinds[own].discrete]
+    chosen = continuous if columns is None else list(columns)
+    for own in chosen:
+        data.values(own)  # says what is wrong with a name
+    if name in ("quantile", "width"):
+        bins = int(given) if given and given.strip().isdigit() else 5 if given is None else 0
+        if bins < 1:
+            raise ChoiceError(f"{method!r} has no number of intervals; write '{name}(5)'")
+        way = quantile_thresholds if name == "quantile" else width_thresholds
+        return {own: tuple(way(data.values(own), bins).tolist()) for own in chosen}
+    if not given:
+        raise ChoiceError(f"{method!r} names no target; write '{name}(target)' with the column that holds the classes")
+    target = given if given in data.kinds else given.strip().strip("'\"")
+    classes = data.codes(target).astype(np.int64)
+    return {own: tuple(mdl_thresholds(data.values(own), classes).tolist()) for own in chosen}
 
 
 def width_thresholds(values: Floats, bins: int) -> Floats:

@@ -15,7 +15,7 @@ from spinney.columns import Encoded, Rows
 
 ROWS_TO_JUDGE = 20  # fewer rows do not make an identifier
 NEARLY_ALL = 0.9  # the share of different values that makes one
-MOST_FREE_TEXT = 0.5  # the share of different texts, beyond the most levels, that makes free text
+LEAST_COVERED = 0.1  # the most frequent levels together have at least this share of the rows, or it is free text
 _BEYOND_FLOATS = 2**53  # integers above it are not exact as float64
 
 _IDS = {"id", "ids", "uid", "uuid", "guid", "pid", "sid", "nr", "key", "rowid", "caseid", "patid", "userid", "ssn"}
@@ -57,7 +57,11 @@ def _text_identifier(name: str, column: Encoded, codes: npt.NDArray[np.generic],
         return f"an identifier ({count})"
     if distinct > most_levels and named_like_an_identifier(name):
         return f"an identifier by its name ({count})"
-    return f"free text ({count})" if distinct > max(most_levels, MOST_FREE_TEXT * rows) else None
+    if distinct > most_levels:
+        covered = int(np.sort(np.bincount(codes.astype(np.int64)))[1 - most_levels :].sum())
+        if covered < LEAST_COVERED * rows:
+            return f"free text ({count}, the {most_levels - 1} most frequent in {covered:,} rows)"
+    return None
 
 
 def _number_identifier(name: str, values: npt.NDArray[np.generic]) -> str | None:

@@ -301,7 +301,7 @@ def _fitted(
 
 def _network(data: Dataset, models: Mapping[str, LocalModel], score: float, plan: dict[str, Any]) -> Network:
     facts = {"fingerprint": data.fingerprint, "rows": data.n_rows}
-    return Network(dict(data.kinds), models, plan=plan, score=score, data=facts)
+    return Network(dict(data.kinds), models, plan=plan, score=score, data=facts, cuts=data.cuts)
 
 
 def _graph(data: Dataset, parents: Any) -> dict[str, tuple[str, ...]]:

@@ -93,7 +93,6 @@ class _Read:
     notes: list[str] = field(default_factory=list)
     measured: bool = True  # few distinct values are still numbers
     whole: bool = False  # integers, written so
-    beyond: bool = False  # integers that int64 does not hold: as decimals, different ones would be the same
 
 
 def understood(name: str, column: pa.ChunkedArray, decimal: str | None, forced: bool) -> Found | None:
@@ -104,7 +103,7 @@ def understood(name: str, column: pa.ChunkedArray, decimal: str | None, forced: 
     rest = ~texts.marked
     if not rest.any():
         return None
-    for read in (_numbers(name, texts, decimal), _dates(name, texts), _times(texts)):
+    for read in (_numbers(name, texts, decimal, forced), _dates(name, texts), _times(texts)):
         if read is not None and _good(texts, read, forced):
             return _found(name, texts, read)
     return None
@@ -117,38 +116,40 @@ def question_marks(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def file_decimal(columns: Iterable[pa.ChunkedArray]) -> str | None:
-    """The decimal mark that most columns surely have; None if no column has a decimal comma."""
-    votes = {",": 0, ".": 0}
+    """The decimal mark that most columns surely have; None if no column has a comma in its numbers, or all may have
+    both."""
+    votes = {",": 0, ".": 0, "either": 0, "none": 0}
     pointed = []
     for column in columns:
         if pc.any(pc.match_substring(column, ",")).as_py():
-            vote = _vote(pc.unique(column))
-            if vote is not None:
-                votes[vote] += 1
+            votes[_vote(pc.unique(column))] += 1
         elif pc.any(pc.match_substring(column, ".")).as_py():
             pointed.append(column)
-    if not votes[","]:
+    if not votes[","] and not votes["either"]:
         return None
     for column in pointed:
         votes["."] += _vote(pc.unique(column)) == "."
+    if not votes[","] and not votes["."]:
+        return None
     return "," if votes[","] >= votes["."] else "."
 
 
-def _vote(distinct: pa.Array) -> str | None:
+def _vote(distinct: pa.Array) -> str:
+    """The mark that the texts surely have; 'either' if they are numbers with both, 'none' if they are no numbers."""
     texts = pc.utf8_trim_whitespace(distinct.drop_null())
     numbers = texts.filter(pc.match_substring_regex(texts, _PATTERN))
     if 2 * len(numbers) <= len(texts):
-        return None
+        return "none"
     surely = {mark: int(pc.sum(pc.match_substring_regex(numbers, _SURELY[mark])).as_py() or 0) for mark in _SURELY}
     if surely[","] == surely["."]:
-        return None
+        return "either"
     return "," if surely[","] > surely["."] else "."
 
 
 # --- numbers --------------------------------------------------------------------------------------------------------
 
 
-def _numbers(name: str, texts: _Texts, decimal: str | None) -> _Read | None:
+def _numbers(name: str, texts: _Texts, decimal: str | None, forced: bool) -> _Read | None:
     parts = pc.extract_regex(texts.texts, _PATTERN)
     fits = _mask(pc.is_valid(parts)) & ~texts.marked
     if not fits.any():
@@ -166,8 +167,8 @@ def _numbers(name: str, texts: _Texts, decimal: str | None) -> _Read | None:
     plain = _plain(number, style, fits)
     values = np.asarray(pc.cast(plain, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
     whole = not pc.any(pc.match_substring_regex(plain, "[.eE]")).as_py()
-    beyond = whole and not units and bool((np.abs(values[fits]) >= 2.0**63).any())
-    whole = whole and not (np.abs(values[fits]) > 2**53).any()
+    if whole and not units and not forced and (np.abs(values[fits]) > 2**53).any():
+        return None  # as decimals, different ones would be the same
     notes = []
     signed = fits & ~_mask(pc.equal(sign, ""))
     if signed.any():
@@ -176,8 +177,9 @@ def _numbers(name: str, texts: _Texts, decimal: str | None) -> _Read | None:
     if ambiguous:
         example = texts.texts[int(ambiguous[0])].as_py()
         value = f"{values[ambiguous[0]]:.15g}"
-        notes.append(f"column {name!r}: {example!r} is read as {value}; name the decimal mark if that is wrong")
-    return _Read(values, _how(units, style, number, fits), notes, not units, whole and not units, beyond)
+        why = " as in the other columns" if decimal else ""
+        notes.append(f"column {name!r}: {example!r} is read as {value}{why}; name the decimal mark if that is wrong")
+    return _Read(values, _how(units, style, number, fits), notes, not units, whole and not units and not forced)
 
 
 def _one_unit(before: pa.Array, after: pa.Array, fits: Mask) -> str | None:
@@ -202,7 +204,7 @@ def _style(number: pa.Array, fits: Mask, decimal: str | None) -> tuple[str | Non
         return ("," if totals[","] > totals["."] else "."), []
     style = decimal or "."
     doubtful = able[","] & able["."] & _mask(pc.match_substring_regex(number, "[.,]"))
-    return style, [] if decimal else np.flatnonzero(doubtful)[:1].tolist()
+    return style, np.flatnonzero(doubtful)[:1].tolist()
 
 
 def _plain(number: pa.Array, style: str, fits: Mask) -> pa.Array:
@@ -303,8 +305,6 @@ def _good(texts: _Texts, read: _Read, forced: bool) -> bool:
     odd = present - valued
     if forced:
         return 2 * valued > present
-    if read.beyond:
-        return False
     distinct = len(np.unique(read.values[known]))
     if odd and (distinct <= FEW or (odd > _ODD_SHARE * present and not (odd == 1 and present > _ONE_ODD))):
         return False

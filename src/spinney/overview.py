@@ -47,7 +47,8 @@ class Overview:
 
     columns: tuple[ColumnView, ...]
     notes: tuple[str, ...]
-    rows: int
+    rows: int  # of the table
+    used: int  # of these, that learn would use
 
 
 def overview(table: RawTable, reading: Reading) -> Overview:
@@ -62,7 +63,8 @@ def overview(table: RawTable, reading: Reading) -> Overview:
     cells = dict(zip(table.names, table.columns, strict=True))
     names = [*cells] if not found.encoded and not problems else [*(name for name in found.names)]
     views = tuple(_view(name, found, problems.get(name, ()), cells) for name in names)
-    return Overview(views, (*found.notes, *notes, *problems.get("", ())), found.n_rows)
+    rows = len(table.columns[0]) if table.columns else 0
+    return Overview(views, (*found.notes, *notes, *problems.get("", ())), rows, found.n_rows)
 
 
 def _view(

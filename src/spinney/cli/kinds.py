@@ -17,6 +17,7 @@ from spinney.cli import options as opt
 from spinney.cli.answer import aligned, say, say_json, say_notes, word
 from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.kinds import Kind, LeftOut, to_plain
+from spinney.layout import counted
 from spinney.overview import ColumnView, Overview, overview
 
 
@@ -44,7 +45,7 @@ def kinds(
     if json:
         columns = {view.name: {**_plain(view), **view.as_dict()} for view in found.columns}
         names = [view.name for view in found.columns]
-        say_json({"columns": columns, "names": names, "notes": found.notes, "rows": found.rows})
+        say_json({"columns": columns, "names": names, "notes": found.notes, "rows": found.rows, "used": found.used})
     elif table or output or sys.stdout.isatty():
         say(_lines(found))
     else:
@@ -78,7 +79,8 @@ def _lines(found: Overview) -> list[str]:
         for view in found.columns
     ]
     doubts = [f"  {doubt}" for doubt in _doubts(found.columns)]
-    return [f"{found.rows:,} rows", *aligned([head, *rows]), *(["doubtful", *doubts] if doubts else ())]
+    used = "" if found.used == found.rows else f", {found.used:,} of them used"
+    return [f"{counted(found.rows, 'row')}{used}", *aligned([head, *rows]), *(["doubtful", *doubts] if doubts else ())]
 
 
 def _doubts(columns: Iterable[ColumnView]) -> list[str]:

@@ -50,6 +50,17 @@ def learn(
             help=("Write the network: .json (everything), .bif, or .dot (the graph only); also with .gz."),
         ),
     ] = None,
+    discretise: Annotated[
+        str | None,
+        typer.Option(
+            "--discretise",
+            metavar="METHOD",
+            help=(
+                "Cut continuous columns into intervals: 'quantile(5)', 'width(5)' or 'fayyad-irani(target)'; the "
+                "network keeps the thresholds."
+            ),
+        ),
+    ] = None,
     reading: TableOptions = TABLE,
     n_jobs: opt.Jobs = -1,
     json: opt.Json = False,
@@ -58,6 +69,8 @@ def learn(
     """Learn a network from a table, and prove it the best where that can be done."""
     opt.check_output(output, NETWORKS, data, reading.kinds, constraints, tiers)
     table = reading.read(data)
+    if discretise is not None:
+        table = table.discretised(discretise)
     result = run(
         table,
         score,

@@ -21,6 +21,7 @@ from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
 from spinney.graph import DAG
+from spinney.kinds import Continuous
 from spinney.kinds_file import read as read_kinds
 from spinney.learn import local_scores
 from spinney.scores import resolved, why_resolved
@@ -84,8 +85,9 @@ def _with_network(data: str, network: str, reading: TableOptions) -> tuple[Datas
         table = replace(reading, keep_all=True).read(data)  # the graph may name any column
         return table, DAG(table.names, graph.parents)
     declared = {**known.kinds, **(read_kinds(reading.kinds) if reading.kinds else {})}
-    columns = {name: declared[name] for name in graph.names}
+    columns = {name: Continuous() if name in known.cuts else declared[name] for name in graph.names}
     table = reading.read(data, columns)
+    table = table.cut({name: own for name, own in known.cuts.items() if name in table.kinds})
     for name in graph.names:
         if name not in table.kinds:
             raise ChoiceError(
