@@ -23,7 +23,7 @@ import pyarrow.parquet
 from spinney import _core
 from spinney.columns import Column
 from spinney.errors import ChoiceError, DataError
-from spinney.files import write_bytes
+from spinney.files import as_path, write_bytes
 from spinney.fingerprint import fingerprint
 from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, code_type, interval_codes, intervals, to_plain
 from spinney.prepare import prepare
@@ -261,7 +261,11 @@ class Dataset:
 
     def select(self, names: Iterable[str]) -> Dataset:
         """Some of the columns, in the order given."""
+        if not isinstance(names, Iterable):
+            raise DataError(f"the columns to select are a list of names, not {names!r}; give a list")
         chosen = tuple(names)
+        for name in chosen:
+            self._known(name)
         refuse_duplicates(chosen, "name every column once")
         if not chosen:
             raise DataError("no column is selected; name at least one")
@@ -270,7 +274,10 @@ class Dataset:
 
     def take(self, rows: npt.ArrayLike) -> Dataset:
         """Some of the rows, by position from 0 or by a mask of True and False; kinds and levels are kept."""
-        chosen = np.asarray(rows)
+        try:
+            chosen = np.asarray(rows)
+        except ValueError:  # lists of several lengths
+            chosen = np.empty((0, 0))
         if chosen.dtype == bool and chosen.shape == (self.n_rows,):
             chosen = np.flatnonzero(chosen)
         whole = np.issubdtype(chosen.dtype, np.integer)
@@ -353,7 +360,7 @@ class Dataset:
         """The table as .csv .tsv .txt .parquet .feather or .arrow, gzipped if .gz follows.
 
         Parquet and Feather keep kinds and levels; of text files only a kinds file does."""
-        label = os.fspath(path)
+        label = as_path(path)
         suffix, zipped = suffixes(label)
         if suffix not in FORMATS:
             raise ChoiceError(f"{label}: {suffix!r} is no table's suffix; choose one of {', '.join(FORMATS)}")
@@ -374,7 +381,7 @@ class Dataset:
     def _known(self, name: str) -> str:
         if name in self.left_out:
             raise DataError(f"column {name!r} was left out: {self.left_out[name]}; declare its kind to keep it")
-        if name not in self._data:
+        if not isinstance(name, str) or name not in self._data:
             raise DataError(f"there is no column {name!r}; the columns are {shown(self.names)}")
         return name
 

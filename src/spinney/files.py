@@ -9,7 +9,19 @@ import os
 import tempfile
 from os import PathLike, fspath
 
-from spinney.errors import FileFormatError
+from spinney.errors import ChoiceError, FileFormatError
+
+
+def as_path(path: object) -> str:
+    """The path as text; whatever is no path is refused."""
+    try:
+        name = os.fspath(path)  # type: ignore[call-overload]
+    except TypeError:
+        raise ChoiceError(f"{path!r} is not a path; give the name of a file") from None
+    text = os.fsdecode(name)
+    if "\0" in text:
+        raise ChoiceError(f"{text!r} is no name of a file, because it holds a zero byte; correct it")
+    return text
 
 
 def write_bytes(content: bytes | memoryview, path: str | PathLike[str]) -> None:

@@ -158,7 +158,9 @@ class CPDAG:
 def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
     if isinstance(names, str):
         raise ChoiceError(f"{names!r} is one text, not a list of names: write [{names!r}]")
-    names = tuple(names)
+    names = tuple(names) if isinstance(names, Iterable) else (names,)
+    if not all(isinstance(name, str) for name in names):
+        raise ChoiceError(f"the names of a graph are texts, not {names!r}: give a list of texts")
     if len(set(names)) < len(names):
         twice = next(name for place, name in enumerate(names) if name in names[:place])
         raise ChoiceError(f"the name {twice!r} occurs twice: every node needs a name of its own")
@@ -167,15 +169,19 @@ def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
 
 def _checked_parents(names: tuple[str, ...], parents: Mapping[str, Iterable[str]]) -> dict[str, tuple[str, ...]]:
     known = set(names)
+    if not isinstance(parents, Mapping):
+        raise ChoiceError(f"the parents of a graph are a dict child -> parents, not {parents!r}: give a dict")
     for child, given in parents.items():
         if child not in known:
             raise ChoiceError(f"{child!r} has parents but is not among the names: add it to the names")
         if isinstance(given, str):
             raise ChoiceError(f"the parents of {child!r} are one text, {given!r}: write a list, [{given!r}]")
+        if not isinstance(given, Iterable):
+            raise ChoiceError(f"the parents of {child!r} are {given!r}: give a list of names")
     checked = {name: tuple(parents.get(name, ())) for name in names}
     for child, found in checked.items():
         for parent in found:
-            if parent not in known:
+            if not isinstance(parent, str) or parent not in known:
                 raise ChoiceError(f"{parent!r} is a parent of {child!r} but not among the names: add it to the names")
         if len(set(found)) < len(found):
             raise ChoiceError(f"the parents of {child!r} name a node twice: {list(found)}; name each once")

@@ -93,7 +93,7 @@ class Network:
         return self.models[name]
 
     def _check_name(self, name: str) -> None:
-        if name not in self.models:
+        if not isinstance(name, str) or name not in self.models:
             raise ChoiceError(f"{name!r} is not a variable of this network: choose one of {some(self.names)}")
 
     def _levels(self, name: str) -> Levels:

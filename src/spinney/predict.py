@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def markov_blanket(dag: DAG, target: str) -> tuple[str, ...]:
     """The target's parents, children and the other parents of its children, sorted by name."""
-    if target not in dag.parents:
+    if not isinstance(target, str) or target not in dag.parents:
         raise ChoiceError(
             f"the target {target!r} is not a variable of this network: name one of its {len(dag.names)} variables"
         )

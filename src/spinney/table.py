@@ -20,6 +20,7 @@ import pyarrow.parquet
 from spinney.errors import ChoiceError, FileFormatError, SpinneyError, named
 from spinney.excel_table import SUFFIXES as EXCEL
 from spinney.excel_table import read_excel
+from spinney.files import as_path
 from spinney.frame_table import from_arrow
 from spinney.frame_table import read_frame as read_frame
 from spinney.machine import available_memory
@@ -70,7 +71,7 @@ def read_table(
     sheet: str | None = None,
 ) -> RawTable:
     """The table in a file; '-' is standard input."""
-    label = os.fspath(path)
+    label = as_path(path)
     if isinstance(label, bytes):
         label = os.fsdecode(label)
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):

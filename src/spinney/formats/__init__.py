@@ -6,12 +6,13 @@ Out: the network read, or the file written."""
 from __future__ import annotations
 
 from importlib import import_module
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from spinney.errors import ChoiceError
+from spinney.files import as_path
 
 if TYPE_CHECKING:
     from spinney.fitted.model import LocalModel
@@ -24,13 +25,13 @@ NETWORKS = {".json": "json", ".bif": "bif", ".dot": "dot"}
 
 def suffix(path: str | PathLike[str]) -> str:
     """The suffix that names the format, in small letters; net.bif.gz has .bif."""
-    plain = Path(fspath(path))
+    plain = Path(as_path(path))
     return (plain.with_suffix("") if plain.suffix.lower() == ".gz" else plain).suffix.lower()
 
 
 def need_suffix(path: str | PathLike[str], wanted: str, sentence: str) -> None:
     if suffix(path) != wanted:
-        raise ChoiceError(f"{fspath(path)}: {sentence}")
+        raise ChoiceError(f"{as_path(path)}: {sentence}")
 
 
 def read_network(path: str | PathLike[str]) -> Network:
@@ -65,6 +66,6 @@ def _module(path: str | PathLike[str], verb: str) -> ModuleType:
     able = [ending for ending, module in known.items() if hasattr(module, verb)]
     if suffix(path) not in able:
         raise ChoiceError(
-            f"{fspath(path)}: cannot {verb} a network in a file of this suffix: use one of {', '.join(able)} (and .gz)"
+            f"{as_path(path)}: cannot {verb} a network in a file of this suffix: use one of {', '.join(able)} (and .gz)"
         )
     return known[suffix(path)]

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from os import PathLike, fspath
+from os import PathLike
 
 from spinney.errors import FileFormatError
-from spinney.files import write_bytes
+from spinney.files import as_path, write_bytes
 
 
 def read_text(path: str | PathLike[str]) -> str:
     """The text of a file; gzip is recognised by its first bytes, line ends are left as they are."""
-    name = fspath(path)
+    name = as_path(path)
     try:
         with open(name, "rb") as file:
             content = file.read()
@@ -36,7 +36,7 @@ def read_text(path: str | PathLike[str]) -> str:
 
 def write_text(text: str, path: str | PathLike[str]) -> None:
     """Write beside the target and rename: the old file or the new one is there at any time. A suffix .gz compresses."""
-    name = fspath(path)
+    name = as_path(path)
     try:
         content = text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -75,9 +75,11 @@ def check_family(data: Dataset, child: str, parents: Iterable[str]) -> tuple[str
     """The parents, sorted; all names known, none twice, the child not among them."""
     if isinstance(parents, str):
         raise ChoiceError(f"parents is a list of columns, not the text {parents!r}; write [{parents!r}]")
+    if not isinstance(parents, Iterable):
+        raise ChoiceError(f"parents is a list of columns, not {parents!r}; give a list, which may be empty")
     given = tuple(parents)
     for name in (child, *given):
-        if name not in data.kinds:
+        if not isinstance(name, str) or name not in data.kinds:
             shown = ", ".join(map(repr, data.names[:8])) + (", ..." if len(data.names) > 8 else "")
             raise ChoiceError(f"there is no column {name!r}; the columns are {shown}")
     if len(set(given)) < len(given):

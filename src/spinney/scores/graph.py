@@ -98,8 +98,8 @@ class Graphs:
         for name in self.names:
             if not self.data.kinds[name].discrete:
                 raise ChoiceError(
-                    f"score graph: column {name!r} is continuous, and a prior network (pn) is for discrete ones; use "
-                    f"prior=upn or uniform, or cut the column into levels"
+                    f"score graph: column {name!r} is continuous, and a prior network (pn) is for discrete ones; take "
+                    f"graph(prior=upn) or graph(prior=uniform), or cut the column into levels"
                 )
         tables = prior_network(self.choice["network"], self.data, "graph(prior=pn)").tables("score graph")
         return [c.levels for c in self._columns], [
@@ -268,7 +268,7 @@ class Graphs:
         except ValueError as error:
             if self.choice["prior"] != "pn":
                 raise
-            raise LimitError(f"score graph: {error}; use prior=upn") from None
+            raise LimitError(f"score graph: {error}; take graph(prior=upn)") from None
 
     def _check_parents(self, child: str, parents: Iterable[str], most: int) -> None:
         """Whether up to `most` of these can be the parents of a graph."""

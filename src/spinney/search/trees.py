@@ -199,5 +199,5 @@ def _nothing(stem: float, nodes: int) -> _Scores:
 def _no_tree(problem: Problem) -> ChoiceError:
     return ChoiceError(
         f"{problem.method.name}: the constraints, max_parents or the listed parent sets leave no tree that holds all "
-        f"columns; loosen them, or pass forest=True"
+        f"columns; loosen them, or write {problem.method.name}(forest=True)"
     )
