@@ -566,8 +566,6 @@ def made(entry: Entry, values: Mapping[str, Any]) -> Choice:
     values = _unfolded(entry, values)
     for name in values:
         if name not in known:
-            if name in ("required", "forbidden", "tiers"):
-                raise ChoiceError(f"{name} is a constraint; pass it as Constraints({name}=...) in constraints")
             raise ChoiceError(f"{entry.name} has no option {name!r}{_known(entry)}")
     return Choice(entry, {n: o.checked(values.get(n, o.default), entry.name) for n, o in known.items()})
 

@@ -73,7 +73,7 @@ def check_options(options: Iterable[str]) -> None:
     """Refuse keywords that belong to Constraints, with the place where they go."""
     for name in options:
         if name in _OF_CONSTRAINTS:
-            raise ChoiceError(f"{name!r} is no option of a search; pass constraints=sp.Constraints({name}=...)")
+            raise ChoiceError(f"{name!r} is no option of a search; put it into sp.Constraints({name}=...)")
 
 
 def run(problem: Problem) -> Found:
