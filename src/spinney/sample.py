@@ -30,9 +30,7 @@ def sample(network: Network, n: int, seed: int) -> Dataset:
             raise ChoiceError(f"{word} to sample must be a whole number of at least 0, not {value!r}")
     needed = int(n) * len(network.names) * _BYTES_PER_CELL
     if needed > available_memory():
-        raise LimitError(
-            f"{n:,} rows of {len(network.names):,} columns need {needed / 1e9:,.1f} GB of memory; ask for fewer rows"
-        )
+        raise LimitError(f"{n:,} rows of this network need {needed / 1e9:,.1f} GB of memory; ask for fewer rows")
     rng = np.random.default_rng(seed)
     columns = Columns(n, {})
     for name in network.dag.order():
