@@ -471,9 +471,9 @@ def test_closed_standard_input_and_paths_that_cannot_be(tmp_path, capsys):
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120)
     assert done.returncode == 2 and "standard input is closed" in done.stderr
     for path in ("a\0b.csv", "\ud800.csv", "x" * 5000 + ".csv"):
-        says(lambda path=path: read_table(path))
+        says(lambda path=path: read_table(path), SpinneyError)
     data = sp.Dataset.from_frame({"a": ["x", "y"]})
-    assert "cannot be the name of a file" in says(lambda: data.write(tmp_path / "a\0b.csv"))
+    assert "name of a file" in says(lambda: data.write(tmp_path / "a\0b.csv"), SpinneyError)
 
 
 def test_more_rows_than_can_be_drawn(tmp_path, capsys):
