@@ -5,14 +5,16 @@
 namespace spinney {
 namespace {
 
-using ColumnFacts = std::tuple<std::string, int, CodesIn, std::optional<DoublesIn>, double, std::vector<std::pair<int, CodesIn>>>;
+using ColumnFacts = std::tuple<std::string, int, CodesIn, std::optional<DoublesIn>, double, std::vector<std::pair<int, CodesIn>>,
+                               std::vector<std::pair<int, CodesIn>>>;
 
-// (kind, levels or halvings, codes, values of a continuous column less their centre, the centre, ways to cut it for ft)
+// (kind, levels or halvings, codes, values of a continuous column less their centre, the centre, ways to cut it for ft,
+// ways to group its levels for pcart)
 TreeData make_tree_data(const std::vector<ColumnFacts>& facts) {
     TreeData data;
     must(!facts.empty(), "at least one column");
     data.rows = std::get<2>(facts[0]).shape(0);
-    for (auto& [kind, levels, codes, values, centre, cuttings] : facts) {
+    for (auto& [kind, levels, codes, values, centre, cuttings, groupings] : facts) {
         must(kind == "categorical" || kind == "ordinal" || kind == "continuous", "a kind");
         must(codes.shape(0) == data.rows, "columns of equal length");
         must(levels >= 0 && levels <= (kind == "continuous" ? 16 : 65536), "as many levels or halvings as codes can tell apart");
@@ -33,6 +35,13 @@ TreeData make_tree_data(const std::vector<ColumnFacts>& facts) {
             for (std::size_t row = 0; row < data.rows; ++row) must(bin_codes.data()[row] < bins, "bins in range");
             own.push_back({bins, bin_codes.data()});
         }
+        std::vector<Grouping> grouped;
+        for (auto& [groups, of_level] : groupings) {
+            must(!continuous && static_cast<int>(of_level.shape(0)) == levels && groups > 0, "a group for every level");
+            grouped.push_back({groups, {of_level.data(), of_level.data() + levels}});
+            for (std::uint16_t group : grouped.back().of_level) must(group < groups, "groups in range");
+        }
+        data.groupings.push_back(std::move(grouped));
         data.columns.push_back(column);
         data.cuttings.push_back(std::move(own));
     }

@@ -197,7 +197,7 @@ private:
         for (std::size_t d = 0; d < discrete_.size(); ++d) {
             const auto& single = shape_->sets[d]->single;
             for (std::size_t row = 0; row < rows_; ++row)
-                corner_[row] += static_cast<std::uint32_t>(single[parents_[discrete_[d]].codes[row]] * shape_->stride[d]);
+                corner_[row] += static_cast<std::uint32_t>(single[parents_[discrete_[d]].at(row)] * shape_->stride[d]);
         }
         pool_.clear();
         vectors_ = 1;
@@ -518,10 +518,12 @@ private:
             const std::uint32_t digit = digit_of(box, d);
             std::vector<char> goes(column.levels, 0);
             for (int level : sets.members[split.a]) goes[level] = 1;
-            for (std::uint32_t row : rows) (goes[column.codes[row]] ? left : right).push_back(row);
+            for (std::uint32_t row : rows) (goes[column.at(row)] ? left : right).push_back(row);
             left_box = static_cast<std::uint32_t>(box - (digit - split.a) * stride);
             right_box = static_cast<std::uint32_t>(box - (digit - split.b) * stride);
-            tree.nodes[number].goes_left = std::move(goes);
+            std::vector<char>& by_level = tree.nodes[number].goes_left;
+            for (std::uint16_t group : column.group) by_level.push_back(goes[group]);
+            if (column.group.empty()) by_level = std::move(goes);
         }
         tree.nodes[number].parent = parent;
         int l = grow(tree, depth, left_box, left), r = grow(tree, depth, right_box, right);

@@ -19,6 +19,9 @@ struct TreeColumn {
     const std::uint16_t* codes = nullptr;                // levels, or cells 0 .. 2^s - 1
     const double* values = nullptr;                      // continuous child: values less `centre`
     double centre = 0;                                   // so that squares do not swallow the spread
+    // A discrete parent whose levels are grouped: the group of every level. `levels` then counts groups.
+    std::span<const std::uint16_t> group{};
+    std::size_t at(std::size_t row) const { return group.empty() ? codes[row] : group[codes[row]]; }
 };
 
 // The finest cells of a column as a parent.

@@ -1,5 +1,7 @@
 #include "tree_families.hpp"
 
+#include <cmath>
+
 namespace spinney {
 
 void TreeData::find_seen() {
@@ -23,13 +25,54 @@ void TreeData::find_seen() {
 
 namespace {
 
-std::vector<TreeColumn> picked(const std::vector<TreeColumn>& columns, std::span<const int> parents) {
-    std::vector<TreeColumn> own;
-    for (int p : parents) own.push_back(columns[p]);
-    return own;
+// Level sets of one parent (of 14 levels: one less than 2^14), and joint ones of all discrete parents of a family, with an
+// eighth of that for every continuous parent: its cells have a block of them each.
+constexpr double most_sets = 1 << 14, most_boxes = 1 << 16;
+
+double level_sets(VariableKind kind, double levels) {
+    if (kind == VariableKind::continuous) return 1;
+    return kind == VariableKind::ordinal ? levels * (levels + 1) / 2 : std::ldexp(1.0, static_cast<int>(levels)) - 1;
 }
 
 }  // namespace
+
+// The parents with the most level sets take their next grouping, all of them at once, so that nothing depends on the order of
+// columns; until few enough are left. Fewer parents are never grouped more coarsely: a tree over P that does not ask x is
+// a tree over P - x, as the bounds want it.
+std::vector<TreeColumn> TreeFamilies::grouped(const std::vector<TreeColumn>& columns, std::span<const int> parents) const {
+    std::vector<std::size_t> taken(parents.size(), 0);   // groupings gone through
+    std::vector<double> sets(parents.size());
+    double limit = most_boxes;
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+        const TreeColumn& column = data_.columns[parents[i]];
+        sets[i] = level_sets(column.kind, column.levels);
+        for (const auto& own = data_.groupings[parents[i]]; sets[i] > most_sets && taken[i] < own.size();)
+            sets[i] = level_sets(column.kind, own[taken[i]++].groups);
+        if (column.kind == VariableKind::continuous) limit /= 8;
+    }
+    for (;;) {
+        double product = 1, largest = 0;
+        for (std::size_t i = 0; i < parents.size(); ++i) {
+            product *= sets[i];
+            if (taken[i] < data_.groupings[parents[i]].size()) largest = std::max(largest, sets[i]);
+        }
+        if (product <= limit || largest == 0) break;
+        for (std::size_t i = 0; i < parents.size(); ++i) {
+            const auto& own = data_.groupings[parents[i]];
+            if (sets[i] == largest && taken[i] < own.size())
+                sets[i] = level_sets(data_.columns[parents[i]].kind, own[taken[i]++].groups);
+        }
+    }
+    std::vector<TreeColumn> own;
+    for (std::size_t i = 0; i < parents.size(); ++i) {
+        own.push_back(taken[i] ? data_.columns[parents[i]] : columns[parents[i]]);
+        if (taken[i] == 0) continue;
+        const Grouping& grouping = data_.groupings[parents[i]][taken[i] - 1];
+        own.back().levels = grouping.groups;
+        own.back().group = grouping.of_level;
+    }
+    return own;
+}
 
 std::vector<int> TreeFamilies::shape_of(std::span<const int> parents) const {
     std::vector<int> shape;
@@ -40,7 +83,7 @@ std::vector<int> TreeFamilies::shape_of(std::span<const int> parents) const {
 
 const TreePrior& TreeFamilies::prior_of(std::span<const int> parents) {
     auto [at, fresh] = priors_.try_emplace(shape_of(parents));
-    if (fresh && spec_.structure_prior) at->second = tree_prior(picked(data_.columns, parents));
+    if (fresh && spec_.structure_prior) at->second = tree_prior(grouped(data_.columns, parents));
     return at->second;
 }
 
@@ -51,11 +94,11 @@ double TreeFamilies::score(std::span<const int> parents) {
         return binned(parents).value + spec_.prior(parents.size()) + cut * spec_.log_cuttings;
     }
     const TreePrior& prior = prior_of(parents);
-    return scorer_->best(picked(searched_, parents), prior.leaf) + prior.normaliser + spec_.prior(parents.size());
+    return scorer_->best(grouped(searched_, parents), prior.leaf) + prior.normaliser + spec_.prior(parents.size());
 }
 
 Tree TreeFamilies::tree(std::span<const int> parents) {
-    return scorer_->fit(picked(data_.columns, parents), prior_of(parents).leaf);
+    return scorer_->fit(grouped(data_.columns, parents), prior_of(parents).leaf);
 }
 
 BinnedBest TreeFamilies::binned(std::span<const int> parents) {

@@ -11,12 +11,19 @@
 
 namespace spinney {
 
+// One way to group the levels of a discrete parent.
+struct Grouping {
+    int groups = 0;
+    std::vector<std::uint16_t> of_level;
+};
+
 // The columns of one table as tree scores see them, and the choices that are the same for all families.
 struct TreeData {
     TreeData() = default;
     TreeData(TreeData&&) = default;                      // not to be copied: `seen` points into it
     std::vector<TreeColumn> columns;                     // as parents: finest cells; as children: levels or values
     std::vector<std::vector<Cutting>> cuttings;          // ft: per column the ways to cut it
+    std::vector<std::vector<Grouping>> groupings;        // per column, each a union of groups of the one before it
     std::size_t rows = 0;
     // The columns as the search for a tree sees them: discrete ones with the levels that occur. A split that parts others
     // from them only adds an empty leaf, so the best tree is the same unless leaves share a pseudo-count; the prior counts
@@ -49,6 +56,8 @@ public:
     double score(std::span<const int> parents) override;
     Tree tree(std::span<const int> parents);             // pcart
     BinnedBest binned(std::span<const int> parents);     // ft
+    // These columns as parents of one family, grouped until their level sets are few enough.
+    std::vector<TreeColumn> grouped(const std::vector<TreeColumn>& columns, std::span<const int> parents) const;
     // Kinds and levels of the parents, sorted: all that the tree prior depends on.
     std::vector<int> shape_of(std::span<const int> parents) const;
     const TreePrior& prior_of(std::span<const int> parents);

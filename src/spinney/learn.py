@@ -108,7 +108,7 @@ def learn(
     )
     network = _of_found(data, graph.found, score, prior, plan.as_dict())
     seconds = {"score": graph.scoring, "search": graph.found.seconds, "fit": time.perf_counter() - began}
-    return Result(network, graph.found, plan, seconds, graph.sets, data.notes)
+    return Result(network, graph.found, plan, seconds, graph.sets, (*data.notes, *graph.notes))
 
 
 def find(
@@ -154,6 +154,7 @@ class _Graph:
     method: Choice
     sets: ParentSets | None
     scoring: float  # seconds
+    notes: tuple[str, ...] = ()  # of the score, about columns
 
 
 def _find(
@@ -218,7 +219,7 @@ def _find(
             progress=progress,
         )
     )
-    return _Graph(found, method, sets, scoring)
+    return _Graph(found, method, sets, scoring, room.notes)
 
 
 def local_score(

@@ -85,9 +85,9 @@ def learn(
     )
     if output:
         result.network.export(output)
-    say_notes((*table.notes, *stopped(result.found), *result.found.notes))
+    say_notes((*result.notes, *stopped(result.found), *result.found.notes))
     if json:
-        say_json(_record(result, table.notes, timing))
+        say_json(_record(result, result.notes, timing))
     else:
         say(_lines(result, search.strip().lower() == "auto", timing))
 

@@ -6,6 +6,7 @@ Out: its units, its cuts at quantiles, the cells of its range, and the sums of t
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -133,6 +134,27 @@ def _rank(number: float) -> int:
 def _ranked(rank: int) -> float:
     number: float = struct.unpack("<d", struct.pack("<q", abs(rank)))[0]
     return number if rank >= 0 else -number
+
+
+def frequency_ranks(counts: NDArray[np.int64], levels: Sequence[str]) -> Codes:
+    """The place of every level when the most frequent comes first; equal ones in the order of their texts."""
+    order = sorted(range(len(levels)), key=lambda level: (-counts[level], levels[level]))
+    rank = np.empty(len(levels), np.uint16)
+    rank[order] = np.arange(len(levels))
+    return rank
+
+
+def frequent_levels(rank: Codes, most: int) -> tuple[tuple[int, Codes], ...]:
+    """Ways to group levels: the most frequent by themselves, all others together; of `most` groups and fewer."""
+    return tuple((groups, np.minimum(rank, groups - 1)) for groups in range(min(len(rank) - 1, most), 1, -1))
+
+
+def neighbouring_levels(counts: NDArray[np.int64]) -> tuple[tuple[int, Codes], ...]:
+    """Ways to group ordered levels: 128, 64 and so on groups of about as many rows each, halved every time."""
+    weights = counts if counts.sum() else np.ones(len(counts))
+    middle = (np.cumsum(weights) - weights / 2) / weights.sum()  # of every level, as a share of the rows
+    sizes = [groups for groups in (128, 64, 32, 16, 8, 4, 2) if groups < len(counts)]
+    return tuple((groups, np.minimum(middle * groups, groups - 1).astype(np.uint16)) for groups in sizes)
 
 
 def leaf_counts(codes: Codes, leaf: NDArray[Any], shape: tuple[int, ...]) -> Floats:

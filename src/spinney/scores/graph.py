@@ -60,6 +60,8 @@ class Grown:
 class Graphs:
     """One data set under decision graphs."""
 
+    notes: tuple[str, ...] = ()  # what becomes of columns, for the user
+
     def family_cost(self, parents: int) -> float:
         """Nanoseconds to score a family of so many parents, foreseen."""
         return 20_000.0 + 45.0 * self.data.n_rows

@@ -38,6 +38,8 @@ _BYTES_PER_SET = 64  # of a set that stays: score, size, parents, and a turn at 
 class Tabular:
     """One data set under one table score and prior."""
 
+    notes: tuple[str, ...] = ()  # what becomes of columns, for the user
+
     def family_cost(self, parents: int) -> float:
         """Nanoseconds to score a family of so many parents, foreseen."""
         return 0.2 * self.data.n_rows

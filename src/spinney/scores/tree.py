@@ -29,16 +29,21 @@ from spinney.scores.columns import (
     Codes,
     Floats,
     first_of_cell,
+    frequency_ranks,
+    frequent_levels,
     halving_cells,
     in_row_order,
     leaf_counts,
     leaf_moments,
+    neighbouring_levels,
     quantile_cuts,
     standardised,
 )
 
-_MOST_LEVELS = 14  # of a categorical parent: 2^14 level sets, 2.4 million ways to split them
+_MOST_LEVELS = 14  # of a categorical parent: 2^14 level sets, 2.4 million ways to split them; see tree_families.cpp
+_MOST_BINS = 64  # ft: levels of a categorical parent
 _MOST_CONTINUOUS = 6  # as in core/local_tree.cpp
+_MOST_BOXES = 2.0**16  # joint level sets of a family
 _MOST_SPLITS = 2.4e6  # of a block
 _PER_ROW = (45.0, 50.0, 120.0, 1000.0)  # nanoseconds, by the number of continuous parents
 _LITTLE = 2**28  # bytes that need no asking
@@ -58,9 +63,11 @@ class Column:
     scale: float = 1.0
     cuts: tuple[Floats, ...] = ()  # ft: per cutting its cuts, in the user's units or in level codes
     cuttings: tuple[tuple[int, Codes], ...] = ()
+    groupings: tuple[tuple[int, Codes], ...] = ()  # ways to group its levels, the finest first
 
     def facts(self) -> tuple[Any, ...]:
-        return self.kind, self.levels, self.codes, self.values, self.centre, list(self.cuttings)
+        cuttings, groupings = list(self.cuttings), list(self.groupings)
+        return self.kind, self.levels, self.codes, self.values, self.centre, cuttings, groupings
 
 
 class Trees:
@@ -119,10 +126,28 @@ class Trees:
             return self._continuous(name, kind)
         codes = self.data.codes(name).astype(np.uint16)
         levels = len(self.data.levels(name))
+        counts = np.bincount(codes, minlength=levels)
         if kind.word == "categorical":
-            return Column("categorical", levels, codes, cuttings=((levels, codes),))
+            rank = frequency_ranks(counts, self.data.levels(name))
+            if self._binned:
+                bins = np.minimum(rank, _MOST_BINS - 1) if levels > _MOST_BINS else np.arange(levels, dtype=np.uint16)
+                cutting = (min(levels, _MOST_BINS), bins[codes])
+                return Column("categorical", levels, codes, cuttings=(cutting,), groupings=((cutting[0], bins),))
+            return Column("categorical", levels, codes, groupings=frequent_levels(rank, _MOST_LEVELS))
         cuts, cuttings = self._cuttings(codes.astype(np.float64))
-        return Column("ordinal", levels, codes, cuts=cuts, cuttings=cuttings)
+        groupings = () if self._binned else neighbouring_levels(counts)
+        return Column("ordinal", levels, codes, cuts=cuts, cuttings=cuttings, groupings=groupings)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What becomes of columns with many levels as parents."""
+        most, what = (_MOST_BINS, "tables tell") if self._binned else (_MOST_LEVELS, "trees split")
+        return tuple(
+            f"column {name!r} has {column.levels:,} levels; as a parent, {what} its {most - 1} most frequent ones and "
+            f"treat the others as one"
+            for name, column in zip(self.names, self._columns, strict=True)
+            if column.kind == "categorical" and column.levels > most
+        )
 
     def _continuous(self, name: str, kind: Continuous) -> Column:
         values = self.data.values(name)
@@ -195,9 +220,6 @@ class Trees:
         )
 
     def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
-        for own, most in zip(args.allowed.candidates, args.allowed.most, strict=True):
-            for parent in own if most > 0 else ():
-                self._check_levels(self.names[parent])
         return _core.greedy_trees(self._facts, self._spec, args, report)
 
     def fit(self, child: str, parents: Sequence[str], score: float) -> Partition:
@@ -252,20 +274,7 @@ class Trees:
             return made.with_sums(leaf_counts(column.codes, leaf, made.sums.shape))
         return made.with_sums(leaf_moments(column.values + column.centre, leaf, len(made.sums)))
 
-    def _check_levels(self, name: str) -> None:
-        column = self._columns[self._index[name]]
-        if not self._binned and column.kind == "categorical" and column.levels > _MOST_LEVELS:
-            raise LimitError(
-                f"column {name!r} has {column.levels} levels, and trees over it would need all sets of them (at most "
-                f"{_MOST_LEVELS} levels)",
-                "merge levels",
-                "declare an order",
-                way("use {}", "score", "ft"),
-            )
-
     def _check_size(self, child: str, parents: Iterable[str]) -> None:
-        for name in parents:
-            self._check_levels(name)
         columns = [self._columns[self._index[p]] for p in parents]
         if not self._binned and sum(column.kind == "continuous" for column in columns) > _MOST_CONTINUOUS:
             raise LimitError(
@@ -285,8 +294,6 @@ class Trees:
         for child in allowed.names:
             parents = [p for p in allowed.candidates[child] if allowed.most[child] > 0]
             largest = sorted(parents, key=lambda p: -self._bytes([self._columns[self._index[p]]]))
-            for name in parents:
-                self._check_levels(name)
             self._check_size(child, largest[: allowed.most[child]])
         need, there = allowed.families * _BYTES_PER_SET, available_memory()
         if need > _LITTLE and need > 0.8 * there:
@@ -304,12 +311,10 @@ class Trees:
             return 16.0 * self.data.n_rows * (len(parents) + 1)
         boxes, vectors = 1.0, 1.0
         for column in parents:
-            if column.kind == "categorical":
-                boxes *= 2.0**column.levels - 1
-            elif column.kind == "ordinal":
-                boxes *= column.levels * (column.levels + 1) / 2
-            else:
+            if column.kind == "continuous":
                 vectors *= column.levels + 1
+            else:
+                boxes = min(boxes * _level_sets(column)[0], _MOST_BOXES)
         cells = vectors * self.data.n_rows / 2 if vectors > 1 else 1.0
         return boxes * 64 + cells * boxes * 8 + vectors * self.data.n_rows * 4
 
@@ -318,6 +323,7 @@ def _level_sets(column: Column) -> tuple[float, float]:
     """How many level sets a discrete parent has, and how many ways to split them all."""
     k = float(column.levels)
     if column.kind == "ordinal":
+        k = min(k, 180.0)  # more have over 2^14 sets, and are grouped
         return k * (k + 1) / 2, k * (k * k - 1) / 6
     k = min(k, _MOST_LEVELS)
     return 2.0**k - 1, (3.0**k + 1) / 2 - 2.0**k
@@ -355,7 +361,8 @@ def _table_nodes(parents: Sequence[Column], choice: Sequence[int]) -> list[_Node
             leaves += 1
             return len(nodes) - 1
         column = parents[depth]
-        return part(depth, 0, column.levels if column.kind == "categorical" else len(column.cuts[choice[depth]]) + 1)
+        bins = column.groupings[0][0] if column.kind == "categorical" else len(column.cuts[choice[depth]]) + 1
+        return part(depth, 0, bins)
 
     def part(depth: int, first: int, end: int) -> int:
         """The subtree for the bins first..end-1 of this parent."""
@@ -367,11 +374,10 @@ def _table_nodes(parents: Sequence[Column], choice: Sequence[int]) -> list[_Node
         if column.kind == "continuous":
             node.threshold = float(column.cuts[choice[depth]][first])
         else:
-            codes = np.arange(column.levels)
             bins = (
-                codes
+                column.groupings[0][1]
                 if column.kind == "categorical"
-                else np.searchsorted(column.cuts[choice[depth]], codes, side="right")
+                else np.searchsorted(column.cuts[choice[depth]], np.arange(column.levels), side="right")
             )
             node.goes_left = bins <= first
         node.left = grow(depth + 1)
