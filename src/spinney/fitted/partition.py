@@ -8,6 +8,7 @@ nodes: the partition is then a graph, without circles."""
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -111,13 +112,15 @@ class Partition(LocalModel):
         for name, kind in zip((self.child, *self.parents), (self.kind, *self.parent_kinds), strict=True):
             if kind.discrete and _levels(kind) is None:
                 raise ChoiceError(f"{where} has {name!r} without levels: give its kind the levels")
-        for name in ("alpha", "a", "nu", "lam", "kappa", "scale"):
+        if not 0 < self.scale < math.inf:
+            raise ChoiceError(f"{where} has the scale {self.scale!r}: give a finite number above 0")
+        for name in ("alpha", "a", "nu", "lam", "kappa"):
             if not _LEAST[name] <= getattr(self, name) <= 1 / _LEAST[name]:
                 least = _LEAST[name]
                 raise ChoiceError(
                     f"{where} has the {name} {getattr(self, name)!r}: give a number between {least:g} and {1 / least:g}"
                 )
-        for name, most in (("mu0", 1e100), ("shift", 1e308)):
+        for name, most in (("mu0", 1e100), ("shift", sys.float_info.max)):
             if not abs(getattr(self, name)) <= most:
                 raise ChoiceError(f"{where} has the {name} {getattr(self, name)!r}: give one of at most {most:g}")
 
