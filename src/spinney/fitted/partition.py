@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Bools = NDArray[np.bool_]
 Nodes = NDArray[np.int32]
 # What the options of leaves may be at the least, and one part of at the most: beyond, products of them are no numbers.
-_LEAST = {"alpha": 1e-100, "a": 1e-100, "nu": 1e-100, "lam": 1e-100, "kappa": 1e-100, "scale": 1e-300}
+_LEAST = {"alpha": 1e-100, "a": 1e-100, "nu": 1e-100, "lam": 1e-100, "kappa": 1e-100}
 _MOST_SUM = 1e100
 _SHOWN = 10  # levels that describe() names in one place
 
