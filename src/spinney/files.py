@@ -20,7 +20,7 @@ def as_path(path: object) -> str:
         raise ChoiceError(f"{path!r} is not a path; give the name of a file") from None
     text = os.fsdecode(name)
     if "\0" in text:
-        raise ChoiceError(f"{text!r} is no name of a file, because it holds a zero byte; correct it")
+        raise ChoiceError(f"{text!r} is no path of a file, because it holds a zero byte; correct it")
     return text
 
 
