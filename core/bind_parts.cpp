@@ -1,4 +1,4 @@
-// The door for exact search by clusters.
+// The interface for exact search by clusters.
 #include "bind.hpp"
 #include "clusters.hpp"
 #include "part.hpp"

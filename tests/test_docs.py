@@ -110,3 +110,13 @@ def test_the_reference_has_every_public_name() -> None:
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     missing = [name for name in sp.__all__ if name != "__version__" and f"sp.{name}" not in text]
     assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_lines_have_a_normal_length(page: Path) -> None:
+    """Tables and pages that are generated apart."""
+    text = page.read_text(encoding="utf-8")
+    if "Written by tools/docs.py" in text:
+        return
+    for at, line in enumerate(text.splitlines(), 1):
+        assert len(line) <= 120 or line.startswith("|"), f"{page.name}, line {at}: {len(line)} columns"

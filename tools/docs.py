@@ -16,6 +16,7 @@ import typer
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for api.py, when a test loads this file
 
 import api
+import wrap
 
 from spinney.catalog import AUTO, PRIORS, SCORES, SEARCHES, Entry
 from spinney.cli import COMMANDS, app
@@ -197,6 +198,8 @@ PAGES = {"scores.md": scores, "searches.md": searches, "cli.md": cli, "api.md": 
 def main(arguments: list[str]) -> int:
     stale = []
     pages = {name: page().rstrip("\n") + "\n" for name, page in PAGES.items()}
+    by_hand = [file for file in DOCS.glob("*.md") if file.name not in PAGES]
+    pages |= {file.name: wrap.wrapped(file.read_text(encoding="utf-8")) for file in by_hand}
     for name, text in pages.items():
         file = DOCS / name
         if file.is_file() and file.read_text(encoding="utf-8") == text:
@@ -207,7 +210,8 @@ def main(arguments: list[str]) -> int:
             file.write_text(text, encoding="utf-8")
     if arguments == ["--check"] and stale:
         print(
-            f"docs: {', '.join(stale)} in docs/ are out of date; run python tools/docs.py and commit",
+            f"docs: {', '.join(stale)} in docs/ are out of date or have lines of more than {wrap.WIDTH} columns; "
+            "run python tools/docs.py and commit",
             file=sys.stderr,
         )
         return 1

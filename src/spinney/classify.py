@@ -2,8 +2,8 @@
 
 In:  X (a pandas, polars or Arrow frame, a Dataset, or an array) and the classes y.
 Out: estimators with fit, predict, predict_proba and score. The fitted Network is network_, the class in it target_.
-The class of a row is read off its posterior given all attributes (predict.py). A level that was not there at fit has no
-probabilities: the families that hold it are left out, so there is always an answer, and never a NaN."""
+A row is classified by the posterior of the class given all attributes (predict.py). A level that was not there at fit
+has no probabilities: the families that hold it are left out, so there is always an answer, never a NaN."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ Plan = dict[str, Any]
 
 
 class _ScoreOrMethod:
-    """Two things are called score: spinney's parameter, and scikit-learn's method for the mean accuracy. Who sets it
-    sets the parameter, which get_params() and vars() show; who asks for it gets the method."""
+    """Two things are called score: spinney's parameter, and scikit-learn's method for the mean accuracy. Setting it
+    sets the parameter, which get_params() and vars() show; reading it gives the method."""
 
     def __get__(self, estimator: Any, owner: type) -> Any:
         return ClassifierMixin.score if estimator is None else ClassifierMixin.score.__get__(estimator)
@@ -51,7 +51,7 @@ class _ScoreOrMethod:
 
 
 class _Classifier(ClassifierMixin, BaseEstimator):
-    """What all of them share: from X and y to a fitted network, and from rows to classes."""
+    """The base class: from X and y to a fitted network, and from rows to classes."""
 
     score = _ScoreOrMethod()
     usual_score: ClassVar[str]  # what 'auto' stands for
@@ -150,7 +150,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
         columns = self._columns(X, y, reset=True)
         labels = column_or_1d(check_array(y, input_name="y", ensure_2d=False, dtype=None), warn=True)
         check_consistent_length(*columns.values(), labels)
-        numbered(labels)  # scikit-learn sorts them too, and has no words for classes that cannot be
+        numbered(labels)  # scikit-learn sorts them too, but has no clear message for classes that cannot be sorted
         check_classification_targets(labels)
         return columns, labels
 
@@ -160,7 +160,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             X = X.to_arrow()
         elif isinstance(X, Mapping):
             X = pa.table(_by_name(X))
-        if is_into_dataframe(X) or hasattr(X, "collect"):  # what is not in memory is refused by name
+        if is_into_dataframe(X) or hasattr(X, "collect"):  # a lazy frame is refused with a message of our own
             columns = _by_name(X)
         else:
             values = check_array(X, input_name="X", dtype=None, estimator=self)
@@ -179,7 +179,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):
             return {}
         if not isinstance(method, (str, Discretiser)):
             raise ChoiceError(
-                f"discretise is {method!r}; name a method such as 'mdl', give a Discretiser, or None for no cuts"
+                f"discretise is {method!r}; name a method such as 'mdl', give a Discretiser, or give None for no cuts"
             )
         cutter = Discretiser(method) if isinstance(method, str) else clone(method)
         if cutter.columns is not None:  # positions are those of X, not those of its continuous columns
@@ -190,14 +190,14 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 
 
 class NaiveBayesClassifier(_Classifier):
-    """Attributes that are independent given the class; in the network it is the one parent of all others.
+    """Attributes that are independent given the class; in the network the class is the only parent of all others.
 
-    score: what fills the tables (Bayesian scores: posterior means); 'auto' is bd. With pcart or ft columns of any kind
+    score: the score of the tables (Bayesian scores: posterior means); 'auto' is bd. With pcart or ft columns of any kind
         stay as they are; a continuous one has a Student t in each class.
     discretise: how continuous columns are cut into intervals, on the rows of fit: a method of Discretiser or one of
         your own; None: not at all; 'auto': by 'mdl' where the score is for discrete columns only.
     kinds: what the columns of X are, as in Dataset.from_frame, or one word for all of them.
-    n_jobs, random_state: as in the other two, so that one can stand for another; there is no search and no chance."""
+    n_jobs, random_state: no effect; there so that all estimators take the same parameters."""
 
     usual_score = "bd"
 
@@ -225,12 +225,12 @@ class TANClassifier(_Classifier):
     """Naive Bayes with a tree among the attributes: the best one by the score (Friedman, Geiger and Goldszmidt 1997).
 
     score: decides the tree; 'auto' is fnml.
-    parameters: the score that fills the tables; None: the same if it is Bayesian, else bd (alpha 0.5), since relative
-        frequencies ('ll') call everything impossible that the rows of fit do not show.
+    parameters: the score of the tables; None: the same if it is Bayesian, else bd (alpha 0.5), since relative
+        frequencies ('ll') give probability 0 to everything that the rows of fit do not contain.
     forest: leave out edges that lower the score.
     discretise, kinds: as in NaiveBayesClassifier.
     n_jobs: threads; the answer is the same.
-    random_state: as in NetworkClassifier, so that one can stand for the other; a TAN leaves nothing to chance."""
+    random_state: no effect, since a TAN uses no random numbers; there so that both take the same parameters."""
 
     usual_score = "fnml"
 
@@ -262,12 +262,12 @@ class TANClassifier(_Classifier):
 
 
 class NetworkClassifier(_Classifier):
-    """The class as one more variable of a network that is learned as any other; its Markov blanket decides.
+    """The class as one more variable of a network that is learned as any other.
 
     score, search, prior, max_parents, constraints, time_limit: as in learn(), but that the score 'auto' is bdeu, with
-        continuous columns cut; the class is called as y is, or 'class'.
+        continuous columns cut; the class has the name of y, or 'class'.
     parameters, discretise, kinds, n_jobs: as in TANClassifier.
-    random_state: the seed of the search, or what it is drawn from."""
+    random_state: the seed of the search, or a generator to draw it from."""
 
     usual_score = "bdeu"
 
@@ -324,7 +324,7 @@ def _fitted(
     parameters: str | Choice | None,
     prior: str | Choice = "uniform",
 ) -> tuple[Network, Plan]:
-    """The graph with its tables; the plan tells what decided the one from what filled the others."""
+    """The graph with its tables; the plan names the score of the graph and the score of the tables."""
     chosen = choose_score(score)
     graph = {"score": str(chosen), "search": found.method, "value": found.score}
     if parameters is None and cast(Score, chosen.entry).bayesian:

@@ -1,8 +1,8 @@
-"""What the user knows about the graph beforehand.
+"""Constraints: required and forbidden edges, tiers, limits.
 
 In:  required and forbidden edges, tiers, limits, by column name.
 Out: Allowed: per child the possible parents, the required ones, and how many at the most; free of contradictions.
-Every search reads Allowed and nothing else, so that none can honour less than another."""
+Every search reads Allowed and nothing else, so that all searches obey the same constraints."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Constraints:
     def _possible(
         self, order: tuple[str, ...], known: set[str], candidates: Mapping[str, Iterable[str]] | None
     ) -> dict[str, tuple[str, ...]]:
-        if candidates is None and not self.forbidden and not self.tiers:  # everybody else, and no sets to fill
+        if candidates is None and not self.forbidden and not self.tiers:  # all others; no sets to build
             return {child: order[:i] + order[i + 1 :] for i, child in enumerate(order)}
         possible = _candidates(order, known, candidates)
         tier = {name: i for i, names_of in enumerate(self.tiers) for name in names_of}

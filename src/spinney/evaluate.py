@@ -1,4 +1,4 @@
-"""How well a classifier predicts rows that it was not fitted to.
+"""The accuracy of a classifier on rows that it was not fitted to.
 
 In:  an estimator, or the score of a TAN; a table with the class among its columns.
 Out: Accuracy, by stratified folds or on rows that are held out, with a 95 % interval.
@@ -72,7 +72,7 @@ def accuracy(
 
     model: any scikit-learn classifier, or a score, which stands for TANClassifier(score).
     data: a Dataset, whose kinds and ranges our own classifiers keep, or a frame; target: its column with the classes.
-    folds: every row is tested once, by a classifier fitted to the other folds; rows of each class are dealt out evenly.
+    folds: every row is tested once, by a classifier fitted to the other folds; classes are spread evenly.
     holdout: instead of folds, the share of the rows to test on (drawn evenly from each class), or their positions."""
     from sklearn.base import clone  # a second to import
 
@@ -104,7 +104,7 @@ def numbered(classes: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[n
         levels, numbers = np.unique(classes, return_inverse=True)
     except TypeError:
         raise DataError(
-            "the classes are of several types, or some are missing; make all of them text, or leave such rows out"
+            "the classes have several types, or some are missing; make all of them text, or drop such rows"
         ) from None
     return levels, numbers.astype(np.int64)
 
@@ -123,7 +123,7 @@ def check_classes(data: Dataset, target: str) -> None:
 
 def _check_attributes(names: Sequence[str], target: str) -> None:
     if len(names) == 1:
-        raise DataError(f"the table has no column but the class {target!r}; give at least one attribute")
+        raise DataError(f"the table has no column besides the class {target!r}; give at least one attribute")
 
 
 def _split(data: Any, target: str) -> tuple[nw.DataFrame[Any], npt.NDArray[Any]]:
@@ -155,7 +155,7 @@ def _rows(attributes: nw.DataFrame[Any] | Dataset, rows: Rows) -> Any:
 
 
 def _tests(classes: npt.NDArray[Any], folds: int, holdout: float | npt.ArrayLike | None, seed: int) -> Iterator[Rows]:
-    """The rows to test on, once or fold by fold; never all and never none."""
+    """The rows to test on, once or per fold: at least one, and not all."""
     n = len(classes)
     if holdout is not None and not isinstance(holdout, Real):
         given = np.asarray(holdout)
@@ -169,7 +169,7 @@ def _tests(classes: npt.NDArray[Any], folds: int, holdout: float | npt.ArrayLike
             )
         yield test
         return
-    # In order of class, and by chance within one: dealt out from there, every class is spread evenly.
+    # In order of class, and by chance within one: distributed from there, every class is spread evenly.
     order = np.random.default_rng(seed % 2**64).permutation(n)
     order = order[np.argsort(numbered(classes)[1][order], kind="stable")]
     if holdout is None:

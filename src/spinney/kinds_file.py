@@ -1,6 +1,6 @@
 """kinds.yaml: what every column is, in a file that people edit.
 
-In:  kinds and the reasons for them; or the file after somebody's editing.
+In:  kinds and the reasons for them; or the file, perhaps edited.
 Out: the file, the reason a comment after each column; or kinds.
 Every scalar is read as text, so that `yes`, `null` and `1` are levels and not a truth value, nothing and a number."""
 

@@ -28,7 +28,7 @@ ScoreName = Annotated[
     typer.Option(
         "--score",
         metavar="SCORE",
-        help=("The score, with its options; without it the usual one of the model; see `spinney list scores`."),
+        help=("The score, with its options; without it, the default of the model; see `spinney list scores`."),
     ),
 ]
 Parameters = Annotated[
@@ -36,7 +36,7 @@ Parameters = Annotated[
     typer.Option(
         "--parameters",
         metavar="SCORE",
-        help=("The score that fills the tables; without it the one of --score if it is Bayesian, else bd."),
+        help=("The score of the tables; without it, that of --score if it is Bayesian, else bd."),
     ),
 ]
 Forest = Annotated[bool | None, typer.Option("--forest", help="tan: leave out edges that lower the score.")]
@@ -57,7 +57,9 @@ Search = Annotated[
 ]
 MaxParents = Annotated[
     int | None,
-    typer.Option("--max-parents", metavar="N", parser=opt.whole("--max-parents"), help="network: parents at the most."),
+    typer.Option(
+        "--max-parents", metavar="N", parser=opt.whole("--max-parents"), help="network: the most parents of a node."
+    ),
 ]
 
 
@@ -132,7 +134,7 @@ def cross_validate(
     reading: TableOptions = TABLE,
     json: opt.Json = False,
 ) -> None:
-    """Say how well a classifier predicts rows it has not seen: the accuracy, with a 95 % interval."""
+    """Cross-validate a classifier: its accuracy on rows it has not seen, with a 95 % interval."""
     table = reading.read(data)
     made = _classifier(model, score, parameters, forest, discretise, search, max_parents, n_jobs)
     found = accuracy(made, table, target, folds=folds, holdout=holdout, seed=seed)
@@ -164,7 +166,7 @@ def predict(
     target = (network.plan or {}).get("target")
     if not isinstance(target, str) or target not in network.kinds:
         raise ChoiceError(
-            f"{model}: this network is no classifier, its plan names no target; use `spinney predict --target NAME`"
+            f"{model}: this network is not a classifier (its plan has no target); use `spinney predict --target NAME`"
         )
     answer_rows(network, data, target, output, missing, reading, json, "allow")
 

@@ -42,7 +42,7 @@ def families(
         bool,
         typer.Option(
             "--bounds/--no-bounds",
-            help=("Leave out, unscored, sets of which that can be proven beforehand; the file is the same."),
+            help=("Do not score sets for which this can be proven beforehand; the file is the same."),
         ),
     ] = True,
     time_limit: Annotated[
@@ -51,7 +51,7 @@ def families(
             "--time-limit",
             metavar="SECONDS",
             parser=opt.decimal("--time-limit", "a number of seconds"),
-            help=("Give up after so long."),
+            help=("Stop with an error after this time."),
         ),
     ] = None,
     output: Annotated[

@@ -1,4 +1,4 @@
-"""spinney list: what can be chosen.
+"""spinney list: the available scores, priors, searches and formats.
 
 In:  nothing, or one of four words.
 Out: the rows of the catalog, and the formats."""

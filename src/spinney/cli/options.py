@@ -63,14 +63,14 @@ PriorName = Annotated[
 ]
 MaxParents = Annotated[
     int | None,
-    typer.Option(
-        "--max-parents", metavar="N", parser=_limit, help=("Parents per child at the most; 'none' is no limit.")
-    ),
+    typer.Option("--max-parents", metavar="N", parser=_limit, help=("The most parents of a node; 'none' is no limit.")),
 ]
 ConstraintsFile = Annotated[
     str | None,
     typer.Option(
-        "--constraints", metavar="FILE", help=("JSON or YAML with the words required, forbidden, tiers, max_parents.")
+        "--constraints",
+        metavar="FILE",
+        help=("A JSON or YAML file with any of: required, forbidden, tiers, max_parents."),
     ),
 ]
 Required = Annotated[
@@ -97,11 +97,11 @@ TimeLimit = Annotated[
         "--time-limit",
         metavar="SECONDS",
         parser=decimal("--time-limit", "a number of seconds"),
-        help=("Stop after so long, with the best network so far."),
+        help=("Stop after this time, with the best network so far."),
     ),
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", metavar="N", parser=whole("--seed"), help=("Decides all that is drawn at random."))
+    int, typer.Option("--seed", metavar="N", parser=whole("--seed"), help=("The seed of the random numbers."))
 ]
 Jobs = Annotated[
     int,
@@ -111,13 +111,13 @@ Jobs = Annotated[
         "-j",
         metavar="N",
         parser=whole("--n-jobs"),
-        help=("Threads: -1 is all cores, -2 all but one; the answer is the same."),
+        help=("Threads: -1 is all cores, -2 all but one; the result is the same."),
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output instead of text.")]
 Timing = Annotated[
     bool,
-    typer.Option("--timing", help=("Say how long each step took; in JSON too, which then differs from run to run.")),
+    typer.Option("--timing", help=("Print the time of each step, in JSON too.")),
 ]
 
 
@@ -147,7 +147,7 @@ def _edge(text: str, names: Collection[str], option: str) -> tuple[str, str]:
     pieces = text.split("->")
     readings = [("->".join(pieces[:i]), "->".join(pieces[i:])) for i in range(1, len(pieces))]
     if not readings:
-        raise ChoiceError(f"{option} {text!r} is no edge; write 'parent->child'")
+        raise ChoiceError(f"{option} {text!r} is not an edge; write 'parent->child'")
     readings += [(parent.strip(), child.strip()) for parent, child in readings]
     known = {edge for edge in readings if edge[0] in names and edge[1] in names}
     if len(known) > 1:

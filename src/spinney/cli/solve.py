@@ -56,7 +56,7 @@ def solve(
             "--memory-limit",
             metavar="GIB",
             parser=opt.decimal("--memory-limit"),
-            help=("Memory for dynamic programming at the most."),
+            help=("The most memory for dynamic programming, in GiB."),
         ),
     ] = None,
     k: Annotated[

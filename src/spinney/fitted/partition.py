@@ -3,7 +3,7 @@
 In:  binary splits as flat arrays, and the sums of the child in every leaf.
 Out: log-probabilities, distributions, means and draws of the child for rows of data, and the splits in words.
 A row walks from node 0 to a leaf; what the leaf's rows predict is in leaves.py. A node may be reached from several
-nodes: the partition is then a graph, without circles."""
+nodes: the partition is then a graph, without cycles."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Partition(LocalModel):
         if ((self.leaf >= 0) == split).any() or self.leaf.min() < -1:
             raise ChoiceError(f"{where}: a node is a split and a leaf, or neither; number the leaves, -1 at splits")
         if len(self._order) < n:
-            raise ChoiceError(f"{where} has nodes that node 0 does not lead to, or a circle: leave them out")
+            raise ChoiceError(f"{where} has nodes that cannot be reached from node 0, or a cycle: leave them out")
 
     @cached_property
     def _entries(self) -> Ints:
@@ -150,7 +150,7 @@ class Partition(LocalModel):
 
     @cached_property
     def _order(self) -> list[int]:
-        """The nodes, each after all that lead to it; shorter than all nodes if there is a circle or a stray one."""
+        """The nodes, each after all that lead to it; fewer if there is a cycle, or one that cannot be reached."""
         if self._entries[0]:
             return []
         waiting, order, at = self._entries.tolist(), [0], 0
@@ -172,8 +172,8 @@ class Partition(LocalModel):
             wanted = None if levels is None else (len(levels),)
             if (None if side is None else side.shape) != wanted:
                 raise ChoiceError(
-                    f"{where}, node {node}: goes_left must have one truth per level of the discrete parent that the "
-                    f"node splits on, and be None elsewhere: correct it"
+                    f"{where}, node {node}: goes_left must have one true or false per level of the discrete parent "
+                    f"that the node splits on, and be None elsewhere: correct it"
                 )
             cut = self.threshold[node]
             if not (math.isfinite(cut) if feature >= 0 and levels is None else math.isnan(cut)):
@@ -186,7 +186,9 @@ class Partition(LocalModel):
         where, levels = self._where, _levels(self.kind)
         shape = (int(self.leaf.max()) + 1, 3 if levels is None else len(levels))
         if self.sums.shape != shape:
-            raise ChoiceError(f"{where} has sums of shape {self.sums.shape}: give {shape[0]} leaves {shape[1]} each")
+            raise ChoiceError(
+                f"{where} has sums of shape {self.sums.shape}: give {shape[1]} for each of {shape[0]} leaves"
+            )
         if len(np.unique(self.leaf[self.leaf >= 0])) < shape[0]:
             raise ChoiceError(f"{where} has sums of a leaf that no node has: number the leaves without gaps")
         positive = self.sums if levels is not None else self.sums[:, [0, 2]]
@@ -202,7 +204,7 @@ class Partition(LocalModel):
             )
         if not ((self.alphas <= _MOST_SUM) & (self.alphas > 0)).all():
             raise ChoiceError(
-                f"{where} has alphas that are no pseudo-counts: give numbers from above 0 to {_MOST_SUM:g}"
+                f"{where} has alphas that are not pseudo-counts: give numbers from above 0 to {_MOST_SUM:g}"
             )
 
     # --- answers ----------------------------------------------------------------------------------------------------
@@ -281,7 +283,7 @@ class Partition(LocalModel):
         return self.probabilities[self.leaf_of(data)] if self.kind.discrete else super().conditional(data)
 
     def mean(self, data: Dataset | Columns) -> Floats:
-        """The posterior predictive mean; of a leaf too poor in rows to have one, the centre of its Student t."""
+        """The posterior predictive mean; of a leaf with too few rows to have one, the centre of its Student t."""
         return super().mean(data) if self.kind.discrete else self.student.location[self.leaf_of(data)]
 
     def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats]:
@@ -405,7 +407,7 @@ class Partition(LocalModel):
         return start + _listed([f"{levels[code]} {shares[code]:.4g}" for code in order], ", ")
 
     def __eq__(self, other: object) -> bool:
-        """The same splits, sums and options; score tells where it came from and is not compared."""
+        """The same splits, sums and options; the score is not compared."""
         if not isinstance(other, Partition):
             return NotImplemented
         plain = (
