@@ -131,4 +131,4 @@ def test_a_file_whose_target_is_no_name_is_no_classifier(
         written["plan"]["target"] = target
         (folder / "other.json").write_text(json.dumps(written))
         assert main(["classify", "predict", "other.json", "table.csv"]) == 2
-        assert "no classifier" in capsys.readouterr().err
+        assert "not a classifier" in capsys.readouterr().err

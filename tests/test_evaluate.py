@@ -124,7 +124,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(options: dict[str, Any], word
     data = sp.Dataset.from_frame(table(30))
     with pytest.raises(sp.SpinneyError, match=words):
         accuracy("bdeu", data, **{"target": "y", **options})
-    with pytest.raises(sp.DataError, match="no column but the class"):
+    with pytest.raises(sp.DataError, match="no column besides the class"):
         accuracy("bdeu", table(30)[["y"]], "y")
 
 

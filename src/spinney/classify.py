@@ -192,8 +192,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):
 class NaiveBayesClassifier(_Classifier):
     """Attributes that are independent given the class; in the network the class is the only parent of all others.
 
-    score: the score of the tables (Bayesian scores: posterior means); 'auto' is bd. With pcart or ft columns of any kind
-        stay as they are; a continuous one has a Student t in each class.
+    score: the score of the tables (Bayesian scores: posterior means); 'auto' is bd. With pcart or ft columns of any
+        kind stay as they are; a continuous one has a Student t in each class.
     discretise: how continuous columns are cut into intervals, on the rows of fit: a method of Discretiser or one of
         your own; None: not at all; 'auto': by 'mdl' where the score is for discrete columns only.
     kinds: what the columns of X are, as in Dataset.from_frame, or one word for all of them.
