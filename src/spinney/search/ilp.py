@@ -30,6 +30,7 @@ DP_AT_LAST = 28  # and here half a minute, for what the linear program has not s
 MANY = 500  # where so many sets are left that branch and cut may take longer
 SHORT = 1e8  # or where its n 2^n sums take half a second
 LP_SHARE = 0.5  # of these sums: what the linear program may do before; both do about 2e8 a second
+LP_PER_NODE = 5e7  # of a limit on nodes: about a quarter of a second each
 SUMS_PER_NODE = 4e6  # a node of branch and cut with fewer sets takes about as long
 FEW = 100  # variables: climbs from random orders take a fraction of a second
 STAGES = ("climb", "ascent", "dp", "lp", "branch")
@@ -64,6 +65,7 @@ class _Search:
         self.trace: list[tuple[float, float, float]] = []
         self.counts: list[tuple[str, float, int]] = [("listed", 0.0, len(whole))]
         self.stopped = ""
+        self.lp_cut_short = False  # of some part
 
     def _started(self, whole: _core.Part, fallback: list[int]) -> list[int]:
         """The order of the DAG to start from, if its variables all have a listed set along it."""
@@ -170,13 +172,19 @@ class _Search:
             if "climb" in self.stages:
                 self._climbed(node, [], weights, patience=1)
 
-        relaxation.tighten(node, self.clock, self.report, climb, LP_SHARE * self.dp_sums(node))
+        # Where nodes are limited so is the linear program: it may take as long as the nodes, and nodes after it longer.
+        most = min(LP_SHARE * self.dp_sums(node), LP_PER_NODE * (self.problem.method["nodes"] or math.inf))
+        if not relaxation.tighten(node, self.clock, self.report, climb, most):
+            self.lp_cut_short = True
         if node.is_open() and "climb" in self.stages:
             self._climbed(node, [node.order], node.weights.tolist(), patience=10)
         node.divide()
 
     def branch(self, node: Node) -> None:
         nodes, sums = self.problem.method["nodes"], self.dp_sums(node)
+        if nodes and sums == math.inf and self.lp_cut_short:
+            self.stopped = "node limit"
+            return
         if sums < math.inf:
             nodes = min(nodes or math.inf, max(1, int(sums / SUMS_PER_NODE)))
         branch.settle(node, self.clock, self.report, nodes)

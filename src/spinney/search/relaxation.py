@@ -29,8 +29,8 @@ def tighten(
     report: Callable[[], None],
     climb: Callable[[list[float]], None],
     most_work: float = math.inf,
-) -> None:
-    """Until nothing is gained any more, or simplex steps times non-zeros exceed `most_work`."""
+) -> bool:
+    """Until nothing is gained any more, or simplex steps times non-zeros exceed `most_work`: then False."""
     program = _Program(node)
     failed = 0
     for turn in range(1, 1_000_000):
@@ -56,6 +56,7 @@ def tighten(
         program.add(cuts)
     program.purge()
     node.clusters = program.clusters
+    return program.work <= most_work
 
 
 class _Program:
