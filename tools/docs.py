@@ -32,6 +32,13 @@ Without a choice the score is `auto`: `bdeu` where all columns are discrete, `pc
 `learn` says which, and why; the plan of the network has the score itself and the reason. The search `auto` then
 foresees the work and searches exactly, by tabu, or by one climb.
 
+A categorical parent may have any number of levels. Trees (`pcart`) split its 13 most frequent ones and treat the others
+as one level, `ft` tells the 63 most frequent ones; equal counts go by the texts of the levels. Where several discrete
+parents meet, or continuous ones are among them, those with the most levels are grouped further, and ordered levels with
+their neighbours, until a family has at most 2^16 joint level sets, an eighth of that for every continuous parent. The
+rule reads the parents' columns only, so that scores stay probabilities of the child's column; the prior of trees counts
+groups. `graph` takes parents of at most 64 levels.
+
 A score is chosen by text or by an object, which are the same choice: `score="bdeu(ess=10)"`, `score=sp.BDeu(ess=10)`,
 on the command line `--score 'bdeu(ess=10)'`. All scores are natural logs, larger is better; a network's score is the
 sum over its families, the log of the [prior](searches.md#priors) on parent sets included.
