@@ -1,4 +1,4 @@
-"""The one table of what can be chosen: scores, priors on parent sets, searches.
+"""The one table of choices: scores, priors on parent sets, searches.
 
 In:  a name with options, as text ("bdeu(ess=10)") or as an object (sp.BDeu(ess=10)).
 Out: a Choice, checked; the same for both. Documentation, command line and errors read these tables too, so a new score
@@ -135,7 +135,7 @@ _ESS = Option("ess", 1.0, "equivalent sample size; larger is smoother and denser
 _SZPANKOWSKI = Option(
     "szpankowski",
     0,
-    "rows from which Szpankowski's approximation stands for the exact regret (bnlearn: 1000); 0 is never",
+    "use Szpankowski's approximation of the regret from this many rows on (bnlearn: 1000); 0 is never",
     kind="integer",
     low=0,
     open=False,
@@ -216,20 +216,20 @@ _SCORES = (
 
 _NORMAL = (
     Option("mu0", 0.0, "prior mean of a continuous child (of its standardised values)"),
-    Option("a", 1.0, "rows that the prior mean counts for", low=0),
-    Option("nu", 1.0, "rows that the prior variance counts for", low=0),
+    Option("a", 1.0, "weight of the prior mean, in rows", low=0),
+    Option("nu", 1.0, "weight of the prior variance, in rows", low=0),
     Option("lam", 1.0, "prior variance of a continuous child", low=0),
 )
 _LEAF = (
     Option("alpha", 0.5, "pseudo-count of every level of a categorical or ordinal child", low=0),
     *_NORMAL,
-    Option("kappa", 0.25, "odds of a cut between neighbouring levels of an ordinal child", low=0),
+    Option("kappa", 0.25, "prior odds of a cut between neighbouring levels of an ordinal child", low=0),
 )
 _SHARED = Option(
     "ess",
     0.0,
-    "categorical children: this much pseudo-count in all, shared out among the leaves by their part of the parents' "
-    "configurations; 0: alpha per level in every leaf. Children of other kinds do not read it",
+    "categorical children: the pseudo-count of all leaves together, divided by their share of the parents' "
+    "configurations; 0: alpha per level in every leaf. Children of other kinds ignore it",
     low=0,
     open=False,
 )
@@ -251,7 +251,7 @@ _TREES = (
                 high=12,
                 open=False,
             ),
-            Option("structure_prior", True, "whether trees have a prior (a price per leaf, normalised)", kind="truth"),
+            Option("structure_prior", True, "whether trees have a prior (a factor per leaf, normalised)", kind="truth"),
             _SHARED,
         ),
         room="tree",
@@ -325,7 +325,7 @@ _GRAPHS = (
 
 _PRIORS = (
     Entry("uniform", "no preference among parent sets"),
-    Entry("sizes", "the same mass to every number of parents: 1 / C(n-1, |P|)", "Friedman and Koller (2003)"),
+    Entry("sizes", "the same prior mass for every number of parents: 1 / C(n-1, |P|)", "Friedman and Koller (2003)"),
     Entry(
         "binomial",
         "every other variable is a parent with probability r/(n-1)",
@@ -350,13 +350,18 @@ _GREEDY = (
     Option(
         "restarts",
         16,
-        "shakes in a row without a better DAG before the search ends; 0 is one plain climb",
+        "perturbations in a row without improvement before the search ends; 0 is one plain climb",
         kind="integer",
         low=0,
         open=False,
     ),
     Option(
-        "shake", 4, "covered edges turned in each walk through the equivalence class", kind="integer", low=0, open=False
+        "shake",
+        4,
+        "covered edges reversed in each walk through the equivalence class",
+        kind="integer",
+        low=0,
+        open=False,
     ),
 )
 _TABU = (
@@ -375,7 +380,7 @@ _ORDER = (
     Option(
         "patience",
         200,
-        "shakes per variable without a better order before a run ends; 0 is a plain climb",
+        "perturbations per variable without improvement before a run ends; 0 is a plain climb",
         kind="integer",
         low=0,
         open=False,
@@ -391,11 +396,13 @@ _EXACT = (
         kind="word",
         words={"networks": (), "classes": ()},
     ),
-    Option("memory_limit", 0.0, "GiB for dynamic programming at the most; 0: what is free", low=0, open=False),
+    Option(
+        "memory_limit", 0.0, "the most memory for dynamic programming, in GiB; 0: all that is free", low=0, open=False
+    ),
 )
 _CLUSTERS = (
     Option("gap", 0.0, "end when the gap is at most this share of the score", low=0, open=False),
-    Option("nodes", 0, "nodes of branch and cut at the most, for a part; 0: no end", kind="integer", low=0, open=False),
+    Option("nodes", 0, "the most nodes of branch and cut, per part; 0: no limit", kind="integer", low=0, open=False),
 )
 
 _FOREST = (
@@ -437,21 +444,22 @@ _SEARCHES = (
     ),
     Search(
         "hc",
-        "hill climbing: add, remove or turn one edge at a time; with walks through the equivalence class and shakes",
+        "hill climbing: add, remove or reverse one edge at a time; then walks through the equivalence class, and "
+        "perturbations",
         "Heckerman, Geiger and Chickering (1995); Castelo and Kočka (2003)",
         _GREEDY,
         room="greedy",
     ),
     Search(
         "tabu",
-        "as hc, and every climb walks on over equal and worse DAGs",
+        "as hc; every climb continues over equal and worse DAGs",
         "Glover (1989); Bouckaert (1995)",
         (*_TABU, *_GREEDY),
         room="greedy",
     ),
     Search(
         "order",
-        "local search over orders of the variables: every variable has the best of its sets among those before it",
+        "local search over orders of the variables: each has its best parent set among the variables before it",
         "Lee and van Beek (2017)",
         _ORDER,
         room="order",
@@ -459,16 +467,16 @@ _SEARCHES = (
     ),
     Search(
         "local-global",
-        "one greedy search over the decision graphs of all nodes; an arc comes with its first split and goes when a "
-        "merge leaves its parent without effect. With score graph",
+        "one greedy search over the decision graphs of all nodes; an edge is added with its first split and "
+        "removed when a merge leaves its parent without effect. With score graph",
         "Chickering, Heckerman and Meek (1997)",
         room="local_global",
         needs_data=True,
     ),
     Search(
         "chow-liu",
-        "the best tree: every column has one parent, but for the root",
-        "Chow and Liu (1968); Edmonds (1967) where the score tells directions apart",
+        "the best tree: every column except the root has one parent",
+        "Chow and Liu (1968); Edmonds (1967) where the score depends on directions",
         _FOREST,
         room="trees",
     ),
@@ -551,7 +559,9 @@ def _options_in(text: str, entry: Entry, given: str) -> dict[str, Any]:
     return values
 
 
-_PARTS = re.compile(r"""(?:"(?:[^"]|"")*"|'[^']*'|\([^()]*\)|[^,])+""")  # commas within quotes or brackets part nothing
+_PARTS = re.compile(
+    r"""(?:"(?:[^"]|"")*"|'[^']*'|\([^()]*\)|[^,])+"""
+)  # commas within quotes or brackets do not separate options
 
 
 def _unquoted(text: str) -> str:

@@ -2,7 +2,7 @@
 
 In:  a RawTable as it was read, and the kinds the user named.
 Out: a Dataset; every column continuous, categorical or ordinal, and checked.
-Nobody checks again after this door."""
+Data is checked here and not again later."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Dataset:
         cuts: Mapping[str, tuple[float, ...]] | None = None,
         standardise: bool = True,
     ) -> None:
-        """From columns already settled; read(), from_frame(), from_codes() and from_columns() are the doors."""
+        """From columns that are checked already; others use read(), from_frame(), from_codes() or from_columns()."""
         self.names: tuple[str, ...] = tuple(columns)
         self.order = tuple(sorted(self.names))  # the core numbers columns by it
         self.kinds: dict[str, Kind] = {name: column.kind for name, column in columns.items()}

@@ -1,4 +1,4 @@
-"""Numbers cut into intervals: a scikit-learn transformer.
+"""Discretisation: numbers cut into intervals, as a scikit-learn transformer.
 
 In:  a table of numbers (numpy, pandas, polars), and for the method mdl the class of every row.
 Out: per column the number of its interval, 0, 1, ...; the thresholds between them in the user's units. A value at a
@@ -35,10 +35,10 @@ TIE = 1e-12  # of the rows' n log n: sums of the same numbers in another order d
 class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Cuts continuous columns into intervals.
 
-    method   "mdl": where the class changes, as often as the description length says (Fayyad and Irani 1993);
-             "quantile": about equally many rows to each interval; "width": intervals of equal width
+    method   "mdl": where the class changes, as long as the description gets shorter (Fayyad and Irani 1993);
+             "quantile": about equally many rows in each interval; "width": intervals of equal width
     bins     how many intervals, for quantile and width; equal quantiles make fewer
-    columns  the columns to cut, by name or by position, the others pass; None: all
+    columns  the columns to cut, by name or by position; the others stay as they are; None: all
 
     After fit(X, y), thresholds_ holds the thresholds of every cut column by its name (x0, x1, ... in an array)."""
 
@@ -59,7 +59,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The intervals' numbers: an array, or the frame that came in where columns of it pass."""
+        """The intervals' numbers: an array, or a frame where some columns stay as they are."""
         check_is_fitted(self)
         whole, values = self._read(X, reset=False)
         cuts = list(self.thresholds_.values())
@@ -87,7 +87,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             "width": lambda values, _: width_thresholds(values, self.bins),
         }
         if not isinstance(self.method, str) or self.method not in ways:
-            raise ChoiceError(f"there is no way {self.method!r} to cut a column; choose one of {', '.join(ways)}")
+            raise ChoiceError(f"there is no method {self.method!r}; choose one of {', '.join(ways)}")
         if not whole(self.bins) or self.bins < 1:
             raise ChoiceError(f"bins must be a whole number of at least 1, not {self.bins!r}")
         return ways[self.method]
@@ -146,7 +146,7 @@ class Discretiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return np.zeros(rows, np.int64)
         if y is None:
             raise ChoiceError(
-                "the method mdl requires y to be passed, but the target y is None; cut by quantile or width"
+                "the method mdl requires y to be passed, but the target y is None; pass y, or use quantile or width"
             )
         given = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
         check_consistent_length(np.empty(rows), given)
@@ -193,7 +193,7 @@ def width_thresholds(values: Floats, bins: int) -> Floats:
 
 
 def quantile_thresholds(values: Floats, bins: int) -> Floats:
-    """The quantiles of score ft; one for each way to part the rows."""
+    """The quantiles of score ft; one for each way to separate the rows."""
     ordered = np.sort(values)
     cuts = quantile_cuts(ordered, bins)
     below = np.searchsorted(ordered, cuts, side="left")
@@ -203,7 +203,7 @@ def quantile_thresholds(values: Floats, bins: int) -> Floats:
 
 def mdl_thresholds(values: Floats, classes: Ints) -> Floats:
     """Fayyad and Irani (1993): the cut of least class entropy, if it gains more than it takes to describe; then each
-    side again. Rows of equal value are never parted, and a cut between values of one and the same class is never the
+    side again. Rows of equal value are never separated, and a cut between values of one and the same class is never the
     best (their theorem 1)."""
     order = np.argsort(values)
     ordered, own = values[order], classes[order]
@@ -239,7 +239,7 @@ def _earlier(classes: Ints) -> Ints:
 
 
 def _best_cut(classes: Ints, earlier: Ints, places: Ints, n_log_n: Floats) -> int | None:
-    """The row of `places` before which to cut; None where it does not pay.
+    """The row of `places` before which to cut; None where no cut gains.
 
     Rows times entropy is n log n less the same of every class. Along the rows these grow by one class a time, so a
     running sum does for all cuts, however many classes there are."""
@@ -261,6 +261,6 @@ def _best_cut(classes: Ints, earlier: Ints, places: Ints, n_log_n: Floats) -> in
 
 
 def _between(left: Floats, right: Floats) -> Floats:
-    """The middle; where no number lies between them, or rounding says so, the right one."""
+    """The middle; where no number lies between them, the right one."""
     middle = left / 2 + right / 2
     return np.where((middle > left) & (middle <= right), middle, right)

@@ -4,7 +4,7 @@ In:  the kinds of the columns and their fitted models (from fit, or from a file)
 Out: Network; log-probabilities of rows, samples, predictions, files.
 The levels of data are matched with those of the network by name; columns the network does not know are ignored, and
 continuous values may lie outside the range that the network was learned from. A column that was cut into intervals
-before the network was learned may come in numbers: `cuts` has its thresholds."""
+before the network was learned may be given as numbers: `cuts` has its thresholds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Network:
         data: Mapping[str, Any] | None = None,
         cuts: Mapping[str, Iterable[float]] | None = None,
     ) -> None:
-        """cuts: column -> rising thresholds; its levels are the intervals, and a value on a threshold is above it."""
+        """cuts: column -> rising thresholds; its levels are the intervals; one at a threshold is in the upper one."""
         _check_models(kinds, models)
         self.kinds: dict[str, Kind] = dict(kinds)
         self.models: dict[str, LocalModel] = {name: models[name] for name in kinds}
@@ -81,7 +81,7 @@ class Network:
         self._check_name(name)
         levels = self._levels(name)
         if levels is None:
-            raise ChoiceError(f"{name!r} is continuous and has no levels: ask for those of a discrete column")
+            raise ChoiceError(f"{name!r} is continuous and has no levels: choose a discrete column")
         return levels
 
     def model(self, name: str) -> LocalModel:
@@ -106,8 +106,8 @@ class Network:
             if not isinstance(model, Table):
                 about = "continuous" if self._levels(name) is None else f"a {model.word}"
                 raise ChoiceError(
-                    f"{purpose} knows only tables of discrete columns, and {name!r} is {about} here: "
-                    f"learn the network with a table score, from columns cut into levels"
+                    f"{purpose} needs tables of discrete columns, and {name!r} is {about}: "
+                    f"learn the network from discrete columns with a table score such as bdeu"
                 )
             tables[name] = model
         return tables
@@ -118,7 +118,7 @@ class Network:
 
     def log_prob(self, data: Data) -> Floats:
         """The natural log of each row's probability, times the density of its continuous columns in the user's units;
-        -inf for a row the network holds impossible."""
+        -inf for a row of probability 0."""
         columns = self._columns(data, self.names)
         total = np.zeros(columns.n_rows)
         for model in self.models.values():
@@ -140,8 +140,7 @@ class Network:
         blanket = predict.markov_blanket(self.dag, target)
         if self._levels(target) is None:
             raise ChoiceError(
-                f"the target {target!r} is continuous and has no levels to give probabilities of: "
-                f"ask predict() for its mean"
+                f"the target {target!r} is continuous and has no levels: use predict(), which gives its mean"
             )
         return predict.posterior(self, self._columns(data, blanket, unseen), target)
 
@@ -293,11 +292,11 @@ def _check_models(kinds: Mapping[str, Kind], models: Mapping[str, LocalModel]) -
         raise ChoiceError(f"{odd!r} has a kind or a model but not both: give every variable one of each")
     for name, model in models.items():
         if model.child != name:
-            raise ChoiceError(f"the model under {name!r} is one of {model.child!r}: put it under its own name")
+            raise ChoiceError(f"the model stored under {name!r} belongs to {model.child!r}: store it under that name")
         for variable, levels in model.family.items():
             if variable not in kinds:
                 raise ChoiceError(
-                    f"{name!r} has the parent {variable!r}, which is no variable here: add it or drop the arrow"
+                    f"{name!r} has the parent {variable!r}, which is not in the network: add it, or remove the edge"
                 )
             if not model.fits(variable, kinds[variable]):
                 differs, remedy = ("a range", "the same one") if levels is None else ("levels", some(levels))

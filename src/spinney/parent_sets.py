@@ -1,6 +1,6 @@
-"""Scored parent sets: what Step 1 hands to Step 2.
+"""Scored parent sets: the result of Step 1 and the input of Step 2.
 
-In:  per child, parent sets with their local scores; from the workshop or from a jkl file.
+In:  per child, parent sets with their local scores; from scores/ or from a jkl file.
 Out: ParentSets, which searches read. Children and parents are numbered in sorted order of names."""
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _key(child: str, parents: Iterable[str], score: float, index: Mapping[str, i
     for parent in given:
         if parent not in index or parent == child or given.count(parent) > 1:
             raise ChoiceError(
-                f"a parent set of {child!r} holds {parent!r}, which is no other variable of the list, or holds it twice"
+                f"a parent set of {child!r} holds {parent!r}, which is not another listed variable, or occurs twice"
             )
     if not isinstance(score, (int, float, np.number)) or not abs(score) < MOST_SCORE:
         raise ChoiceError(

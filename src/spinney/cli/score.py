@@ -48,7 +48,7 @@ def score(
         typer.Option(
             "--parent",
             metavar="NAME",
-            help=("One parent of the child, its name taken as it stands, commas and all; may be repeated."),
+            help=("One parent of the child, its name as it is, with any commas; may be repeated."),
         ),
     ] = None,
     score: opt.ScoreName = "auto",

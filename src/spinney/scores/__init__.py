@@ -1,7 +1,7 @@
-"""The workshop: (child, parents) -> a number.
+"""Scores: (child, parents) -> a number.
 
 In:  a Dataset, a chosen score, a chosen prior.
-Out: a source of local scores, from the score's own room. Whether a score is defined for the kinds of the columns is
+Out: a source of local scores, from the score's own module. Whether a score is defined for the kinds of the columns is
 decided here, in one sentence, before any computing."""
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def why_resolved(data: Dataset, score: str | Choice) -> str | None:
 
 
 def source(data: Dataset, score: str | Choice, prior: str | Choice = "uniform") -> Tabular:
-    """The room of this score, furnished with this data."""
+    """Build the source of local scores for this data."""
     choice = resolved(data, score)
     assert isinstance(choice.entry, Score)
     check_kinds(data, choice.entry)

@@ -131,7 +131,7 @@ class Graphs:
         report: Report | None = None,
         time_limit: float | None = None,
     ) -> Floats:
-        """In one crossing. Past the time limit: TimeoutError."""
+        """In one call of the core. Past the time limit: TimeoutError."""
         for child, parents in families:
             self._check_parents(child, parents, len(parents))
         numbered = [self.family(child, parents) for child, parents in families]

@@ -85,7 +85,7 @@ class Tabular:
         report: Report | None = None,
         time_limit: float | None = None,
     ) -> NDArray[np.float64]:
-        """In one crossing. Past the time limit: TimeoutError."""
+        """In one call of the core. Past the time limit: TimeoutError."""
         numbered = [self.family(child, parents) for child, parents in families]
         with self._limits():
             return _core.local_scores(self.data.for_core, self._spec, numbered, threads, report, time_limit or 0.0)

@@ -181,7 +181,7 @@ class Trees:
         report: Report | None = None,
         time_limit: float | None = None,
     ) -> Floats:
-        """In one crossing. Past the time limit: TimeoutError."""
+        """In one call of the core. Past the time limit: TimeoutError."""
         for child, parents in families:
             self._check_size(child, parents)
         facts, numbered = self._named([self.family(child, parents) for child, parents in families])

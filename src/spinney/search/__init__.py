@@ -1,4 +1,4 @@
-"""The study: from local scores to a network.
+"""Searches: from local scores to a network.
 
 In:  ParentSets and Constraints; no data, no kinds.
 Out: Found."""

@@ -1,6 +1,6 @@
 """The best tree: Chow-Liu, and tree-augmented naive Bayes.
 
-In:  a Problem; scores come from its parent sets, or all families that a tree can have are scored in one crossing.
+In:  a Problem; scores come from its parent sets, or all families that a tree can have are scored in one call.
 Out: Found. No tree scores more; the bound is over all listed sets, trees or not, as that of every search. Ctrl-C and
 the time limit end the scoring, before which there is no tree to give back."""
 
