@@ -53,7 +53,9 @@ def measured(title: str, files: list[Path]) -> Table:
         print(*row, sentence, file=sys.stderr, flush=True)
     slowest = max(table.rows, key=lambda row: row[2])
     ended = sum(row[1] == 0 for row in table.rows)
-    table.notes.append(f"{ended} of {len(table.rows)} gave a network; the slowest was {slowest[0]}, {slowest[2]:.1f} s.")
+    table.notes.append(
+        f"{ended} of {len(table.rows)} gave a network; the slowest was {slowest[0]}, {slowest[2]:.1f} s."
+    )
     return table
 
 
