@@ -55,7 +55,7 @@ def why_score(reason: str | None) -> list[str]:
 
 
 def why_auto(method: str) -> str:
-    if method.startswith("tabu"):
+    if method.startswith(("tabu", "hc")):
         return ", chosen by auto: scoring all parent sets would take more than about a minute"
     return ", chosen by auto: all parent sets can be scored, so optimality may be proven"
 

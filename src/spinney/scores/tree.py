@@ -44,7 +44,6 @@ _MOST_LEVELS = 14  # of a categorical parent: 2^14 level sets, 2.4 million ways 
 _MOST_BINS = 64  # ft: levels of a categorical parent
 _MOST_CONTINUOUS = 6  # as in core/local_tree.cpp
 _MOST_BOXES = 2.0**16  # joint level sets of a family
-_MOST_SPLITS = 2.4e6  # of a block
 _PER_ROW = (45.0, 50.0, 120.0, 1000.0)  # nanoseconds, by the number of continuous parents
 _LITTLE = 2**28  # bytes that need no asking
 _BYTES_PER_SET = 200
@@ -101,7 +100,7 @@ class Trees:
         """Nanoseconds to score a family of so many parents, foreseen: the mean over children and parents as they come.
 
         Per row measured with no, one, two, three continuous parents; three times that where the child is ordinal; a
-        nanosecond for every split of a block of level sets."""
+        fifth of a nanosecond for every split of a block of level sets: most cells hold few rows."""
         columns = self._columns
         continuous = sum(column.kind == "continuous" for column in columns) / max(1, len(columns))
         ordinal = sum(column.kind == "ordinal" for column in columns) / max(1, len(columns))
@@ -116,8 +115,9 @@ class Trees:
             per_row = _PER_ROW[min(halved, 3)] * 8.0 ** max(0, halved - 3)
             discrete = parents - halved
             blocks = min(63.0**halved, 6.0**halved * self.data.n_rows / 2 + 1)
-            work = min(discrete * splits * nodes ** max(0, discrete - 1), _MOST_SPLITS)
-            total += share * (30_000 + self.data.n_rows * per_row + blocks * work)
+            most = 3.0 ** min(14, max(1, 16 - 3 * halved)) / 2  # of as many levels as a lone parent keeps there
+            work = min(discrete * splits * nodes ** max(0, discrete - 1), most)
+            total += share * (30_000 + self.data.n_rows * per_row + 0.2 * blocks * work)
         return total * (1 + 2 * ordinal)
 
     def _column(self, name: str) -> Column:
