@@ -85,6 +85,8 @@ NB_MODULE(_core, m) {
     m.attr("most_dp_variables") = most_dp_variables;
     m.def("dp_bytes", &dp_bytes, "variables"_a, "threads"_a);
 
+    nb::class_<Control>(m, "Stop").def(nb::init<>()).def("set", [](Control& self) { self.stop = true; });
+
     nb::class_<Spec>(m, "Spec").def(
         nb::init<const std::string&, double, std::vector<double>, double, const std::vector<int>&, const NetworkIn&>(),
         "name"_a, "parameter"_a, "size_prior"_a, "per_parameter"_a, "network_levels"_a, "network_tables"_a);
@@ -112,6 +114,8 @@ NB_MODULE(_core, m) {
              },
              "child"_a)
         .def_prop_ro("families", [](const SetsHandle& self) { return self.sets.families; })
+        .def_prop_ro("looked", [](const SetsHandle& self) { return self.sets.looked; })
+        .def_prop_ro("left_out", [](const SetsHandle& self) { return self.sets.left_out; })
         .def_prop_ro("scored", [](const SetsHandle& self) { return self.sets.scored; })
         .def_prop_ro("interrupted", [](const SetsHandle& self) { return self.ending.interrupted; })
         .def_prop_ro("late", [](const SetsHandle& self) { return self.ending.late; });
@@ -120,7 +124,9 @@ NB_MODULE(_core, m) {
 
     nb::class_<Allowed>(m, "Allowed")
         .def("__init__",
-             [](Allowed* self, Lists candidates, Lists required, std::vector<int> most) {
+             [](Allowed* self, const nb::list& own_candidates, const nb::list& own_required, const nb::list& own_most) {
+                 Lists candidates = to_lists(own_candidates), required = to_lists(own_required);
+                 std::vector<int> most = to_ints(own_most);
                  check_lists(candidates, static_cast<int>(most.size()));
                  check_lists(required, static_cast<int>(most.size()));
                  for (std::size_t v = 0; v < most.size(); ++v) {
@@ -134,14 +140,19 @@ NB_MODULE(_core, m) {
         .def_ro("most", &Allowed::most);
 
     nb::class_<GreedyArgs>(m, "GreedyArgs")
-        .def(nb::init<Lists, const Allowed*, int, int, int, int, std::uint64_t, double, int>(), "start"_a,
-             "allowed"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a, "time_limit"_a, "threads"_a,
+        .def("__init__",
+             [](GreedyArgs* self, const nb::list& start, const Allowed* allowed, int tabu, int patience, int restarts, int shake,
+                std::uint64_t seed, double time_limit, int threads) {
+                 new (self) GreedyArgs{to_lists(start), allowed, tabu, patience, restarts, shake, seed, time_limit, threads};
+             },
+             "start"_a, "allowed"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a, "time_limit"_a, "threads"_a,
              nb::keep_alive<1, 3>())
+        .def_ro("threads", &GreedyArgs::threads)
         .def_prop_ro("allowed", [](const GreedyArgs& self) { return self.allowed; }, nb::rv_policy::reference);
 
     m.def(
         "local_scores",
-        [](Table& table, const Spec& spec, const FamilyList& list, int threads, nb::object progress, double time_limit) {
+        [](Table& table, const Spec& spec, const nb::list& list, int threads, nb::object progress, double time_limit) {
             const auto families = to_families(list, table.data.variables());
             std::vector<int> named;
             for (const Family& family : families) {
@@ -166,7 +177,7 @@ NB_MODULE(_core, m) {
             Team team(threads, control);
             const Data& data = table.ready(team);
             must(allowed.variables() == data.variables(), "a limit per child");
-            SetsRequest request{allowed, prune, bounds};
+            SetsRequest request{allowed, prune, bounds, time_limit > 0};
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
                                    [&] { return score_parent_sets(data, spec.checked(data), request, team, control); },
@@ -231,9 +242,10 @@ NB_MODULE(_core, m) {
 
     m.def(
         "order",
-        [](const SetsIn& arrays, Lists start, int runs, int patience, std::uint64_t seed, int threads, nb::object progress,
+        [](const SetsIn& arrays, const nb::list& given, int runs, int patience, std::uint64_t seed, int threads, nb::object progress,
            double time_limit) {
             ListedSets sets = read_sets(arrays);
+            Lists start = to_lists(given);
             if (!start.empty()) check_lists(start, static_cast<int>(sets.size()));
             must(!sets.empty() && runs >= 1 && patience >= 0, "a variable, a run");
             OrderRequest request{std::move(start), runs, patience, seed, time_limit};

@@ -12,7 +12,10 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <limits>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
 
 #include "parent_sets.hpp"
 #include "prior_network.hpp"
@@ -64,57 +67,126 @@ inline void check_lists(const Lists& lists, int variables) {
         }
 }
 
-// A job that is over soon and that nobody stops; other threads of Python go on.
-template <class Job>
-auto unlocked(Job&& job) {
-    nb::gil_scoped_release release;
-    return job();
+// What grows with the square of the columns is converted here and not by nanobind, whose converters end the process when
+// memory runs out.
+inline int to_int(nb::handle given) {
+    const long value = PyLong_AsLong(given.ptr());
+    if (value == -1 && PyErr_Occurred()) throw nb::python_error();
+    must(value >= std::numeric_limits<int>::min() && value <= std::numeric_limits<int>::max(), "numbers in range");
+    return static_cast<int>(value);
+}
+inline std::vector<int> to_ints(nb::handle given) {
+    nb::object items = nb::steal(PySequence_Fast(given.ptr(), "spinney's core was called wrongly: a list of numbers"));
+    if (!items.is_valid()) throw nb::python_error();
+    std::vector<int> numbers;
+    numbers.reserve(PySequence_Fast_GET_SIZE(items.ptr()));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); ++i)
+        numbers.push_back(to_int(PySequence_Fast_GET_ITEM(items.ptr(), i)));
+    return numbers;
+}
+inline Lists to_lists(const nb::list& given) {
+    Lists lists;
+    lists.reserve(given.size());
+    for (nb::handle own : given) lists.push_back(to_ints(own));
+    return lists;
 }
 
 struct Ending {                                          // why a job ended before its time, if it did
     bool interrupted = false, late = false;
 };
 
-// Runs the job on a thread of its own; this one wakes up to look for Ctrl-C and the clock, and to report progress. A
-// brief job, over before anybody could press a key, is run right here: starting and ending a thread takes its time too.
-template <class Job>
-auto run(Control& control, nb::object progress, Ending& ending, double time_limit, Job&& job, bool brief = false) {
-    nb::gil_scoped_release release;
-    if (brief) return job();
-    const auto start = std::chrono::steady_clock::now();
-    auto future = std::async(std::launch::async, std::forward<Job>(job));
-    while (future.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+// Looks for Ctrl-C and the clock and reports progress, for whoever waits for a job. REQUIRES: no GIL.
+class Watch {
+public:
+    Watch(Control& control, nb::object& progress, Ending& ending, double time_limit)
+        : control_(control), progress_(progress), ending_(ending), time_limit_(time_limit) {}
+    void operator()() {
         nb::gil_scoped_acquire acquire;
-        if (control.stop) continue;
+        if (control_.stop) return;
         if (PyErr_CheckSignals() != 0) {
-            control.stop = true;
-            if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {      // somebody else's signal: his error, after the job
-                nb::python_error error;
-                nb::gil_scoped_release wait;
-                future.wait();
-                throw error;
-            }
-            PyErr_Clear();
-            ending.interrupted = true;
-        } else if (time_limit > 0 && std::chrono::steady_clock::now() - start > std::chrono::duration<double>(time_limit)) {
-            ending.late = true;
-            control.stop = true;
-        } else if (!progress.is_none()) {
+            fail(nb::python_error());
+        } else if (time_limit_ > 0 && std::chrono::steady_clock::now() - start_ > std::chrono::duration<double>(time_limit_)) {
+            ending_.late = true;
+            control_.stop = true;
+        } else if (!progress_.is_none()) {
             try {
-                progress(control.done.load(), control.total.load());
-            } catch (nb::python_error& error) {          // Ctrl-C came while it ran, or it failed: then its error goes out
-                control.stop = true;
-                if (error.matches(PyExc_KeyboardInterrupt)) {
-                    ending.interrupted = true;
-                    continue;
-                }
-                nb::gil_scoped_release wait;
-                future.wait();
-                throw;
+                progress_(control_.done.load(), control_.total.load());
+            } catch (nb::python_error& error) {          // Ctrl-C came while it ran, or it failed
+                fail(std::move(error));
             }
         }
     }
-    return future.get();
+    // An error of somebody else's signal, or of the progress function: it goes out when the job has ended.
+    void rethrow() {
+        if (error_) throw *error_;
+    }
+    // Milliseconds to the next look: what is left, where that is less than usual.
+    std::chrono::milliseconds pause() const {
+        if (time_limit_ <= 0) return std::chrono::milliseconds(50);
+        const std::chrono::duration<double> left = start_ + std::chrono::duration<double>(time_limit_) - std::chrono::steady_clock::now();
+        return std::chrono::milliseconds(std::clamp(static_cast<int>(left.count() * 1000) + 1, 1, 50));
+    }
+
+private:
+    void fail(nb::python_error error) {
+        control_.stop = true;
+        if (error.matches(PyExc_KeyboardInterrupt)) ending_.interrupted = true;
+        else error_.emplace(std::move(error));
+    }
+    Control& control_;
+    nb::object& progress_;
+    Ending& ending_;
+    double time_limit_;
+    std::optional<nb::python_error> error_;
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+// Runs the job on a thread of its own while this one watches; where no thread is to be had, the job calls the watch itself. A
+// brief job, over before anybody could press a key, is run right here: starting and ending a thread takes its time too.
+template <class Job>
+auto run(Control& control, nb::object progress, Ending& ending, double time_limit, Job&& job, bool brief = false) {
+    Watch watch(control, progress, ending, time_limit);
+    auto found = [&] {
+        nb::gil_scoped_release release;
+        if (brief) return job();
+        std::future<decltype(job())> future;
+        try {
+            future = std::async(std::launch::async, [&] {
+                Listening listening(&control);
+                return job();
+            });
+        } catch (const std::system_error&) {
+            control.watcher = std::this_thread::get_id();
+            control.watch = [&] { watch(); };
+            Listening listening(&control);
+            return job();
+        }
+        while (future.wait_for(watch.pause()) != std::future_status::ready) watch();
+        return future.get();
+    }();
+    watch.rethrow();
+    return found;
+}
+
+// A job that ends with TimeoutError when another thread of Python says stop. Without a stop to be said, Ctrl-C ends it.
+template <class Job>
+auto stoppable(Control* stop, Job&& job, bool brief) {
+    Control control;
+    Ending ending;
+    std::optional<decltype(job())> found;
+    try {
+        if (stop) {
+            nb::gil_scoped_release release;
+            Listening listening(stop);
+            found = job();
+        } else {
+            found = run(control, nb::none(), ending, 0.0, std::forward<Job>(job), brief);
+        }
+    } catch (const Stopped&) {
+        PyErr_SetNone(stop ? PyExc_TimeoutError : PyExc_KeyboardInterrupt);
+        throw nb::python_error();
+    }
+    return std::move(*found);
 }
 
 inline void note(nb::dict& out, const Ending& ending) {
@@ -184,35 +256,44 @@ inline nb::dict to_dict(GreedyResult&& result, const Ending& ending) {
     nb::dict out;
     out["parents"] = nb::cast(result.parents);
     out["score"] = result.score;
+    out["local"] = nb::cast(result.local);
     out["trace"] = nb::cast(result.trace);
     out["stopped"] = result.stopped;
     note(out, ending);
     return out;
 }
 
-using FamilyList = std::vector<std::pair<int, std::vector<int>>>;
-
-inline std::vector<Family> to_families(const FamilyList& list, std::size_t columns) {
+// Pairs (child, parents).
+inline std::vector<Family> to_families(const nb::list& list, std::size_t columns) {
     const int n = static_cast<int>(columns);
     std::vector<Family> families;
-    for (auto& [child, parents] : list) {
-        must(child >= 0 && child < n, "children in range");
+    families.reserve(list.size());
+    for (nb::handle given : list) {
+        must(PyTuple_Check(given.ptr()) && PyTuple_GET_SIZE(given.ptr()) == 2, "families as pairs");
+        Family family{to_int(PyTuple_GET_ITEM(given.ptr(), 0)), to_ints(PyTuple_GET_ITEM(given.ptr(), 1))};
+        const auto& parents = family.parents;
+        must(family.child >= 0 && family.child < n, "children in range");
         for (std::size_t i = 0; i < parents.size(); ++i)
-            must(parents[i] >= 0 && parents[i] < n && parents[i] != child && (i == 0 || parents[i - 1] < parents[i]),
+            must(parents[i] >= 0 && parents[i] < n && parents[i] != family.child && (i == 0 || parents[i - 1] < parents[i]),
                  "sorted parents in range");
-        families.push_back({child, parents});
+        families.push_back(std::move(family));
     }
     return families;
 }
+inline void check_family(int child, const std::vector<int>& parents, std::size_t columns) {
+    nb::list one;
+    one.append(nb::make_tuple(child, nb::cast(parents)));
+    to_families(one, columns);
+}
 
-// All or nothing: Ctrl-C and the clock are errors of Python's own.
+// NaN for what was not scored when the time was up; Ctrl-C is an error of Python's own.
 inline Doubles scored(LocalScores& scores, std::span<const Family> families, Team& team, Control& control, nb::object progress,
                       double time_limit, bool brief) {
     Ending ending;
     auto found = run(control, progress, ending, time_limit, [&] { return score_families(scores, families, team, control); },
                      brief && time_limit == 0 && progress.is_none());
-    if (ending.interrupted || ending.late) {
-        PyErr_SetNone(ending.interrupted ? PyExc_KeyboardInterrupt : PyExc_TimeoutError);
+    if (ending.interrupted) {
+        PyErr_SetNone(PyExc_KeyboardInterrupt);
         throw nb::python_error();
     }
     return to_numpy<Doubles>(std::move(found));

@@ -91,14 +91,14 @@ void bind_graphs(nb::module_& m) {
 
     m.def(
         "graph_scores",
-        [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const FamilyList& list, int threads, nb::object progress,
+        [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, const nb::list& list, int threads, nb::object progress,
            double time_limit) {
             GraphData data = make_graph_data(columns, spec);
             const auto families = to_families(list, data.columns.size());
             for (const Family& family : families) check_parents(data, spec.spec, family.parents);
             Control control;
             Team team(threads, control);
-            WorkerScores scores(graph_scores(data, spec.spec, &control), data.columns.size());
+            WorkerScores scores(graph_scores(data, spec.spec), data.columns.size());
             std::size_t columns_read = 0;
             for (const Family& family : families) columns_read += family.parents.size() + 1;
             // What a prior network takes to answer nobody knows beforehand.
@@ -110,21 +110,14 @@ void bind_graphs(nb::module_& m) {
 
     m.def(
         "fit_graph",
-        [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, int child, const std::vector<int>& parents) {
+        [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, int child, const std::vector<int>& parents, Control* stop) {
             GraphData data = make_graph_data(columns, spec);
-            to_families({{child, parents}}, data.columns.size());
+            check_family(child, parents, data.columns.size());
             check_parents(data, spec.spec, parents);
-            Control control;
-            Ending ending;
-            Graph graph = run(control, nb::none(), ending, 0.0, [&] { return GraphFamilies(data, spec.spec, child, &control).graph(parents); },
-                              data.rows < 1e5 && parents.size() <= few_parents);
-            if (ending.interrupted) {
-                PyErr_SetNone(PyExc_KeyboardInterrupt);
-                throw nb::python_error();
-            }
-            return to_dict(std::move(graph));
+            return to_dict(stoppable(stop, [&] { return GraphFamilies(data, spec.spec, child).graph(parents); },
+                                      data.rows < 1e5 && parents.size() <= few_parents));
         },
-        "columns"_a, "spec"_a, "child"_a, "parents"_a);
+        "columns"_a, "spec"_a, "child"_a, "parents"_a, "stop"_a.none() = nb::none());
 
     // A look at the way: the graph after some steps (-1: all) and one move more, if named, with what every operator gains there.
     m.def(
@@ -132,7 +125,7 @@ void bind_graphs(nb::module_& m) {
         [](const std::vector<ColumnFacts>& columns, const OwnedSpec& spec, int child, const std::vector<int>& parents, int steps,
            int then) {
             GraphData data = make_graph_data(columns, spec);
-            to_families({{child, parents}}, data.columns.size());
+            check_family(child, parents, data.columns.size());
             check_parents(data, spec.spec, parents);
             LeafScore score(data, spec.spec, child);
             Grower grower(data, spec.spec, score, child, parents);
@@ -162,12 +155,12 @@ void bind_graphs(nb::module_& m) {
            nb::object progress, double time_limit) {
             GraphData data = make_graph_data(columns, spec);
             check_allowed(data, allowed);
-            SetsRequest request{allowed, prune, false};
+            SetsRequest request{allowed, prune, false, time_limit > 0};
             Control control;
             Team team(threads, control);
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
-                                   [&] { return score_family_sets(graph_scores(data, spec.spec, &control), request, team, control); });
+                                   [&] { return score_family_sets(graph_scores(data, spec.spec), request, team, control); });
             return SetsHandle{std::move(found), ending};
         },
         "columns"_a, "spec"_a, "allowed"_a, "prune"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);

@@ -65,6 +65,7 @@ nb::dict to_dict(Tree&& tree) {
 }  // namespace
 
 void bind_trees(nb::module_& m) {
+    m.attr("most_cuttings") = most_cuttings;
     nb::class_<TreeSpec>(m, "TreeSpec")
         .def("__init__",
              [](TreeSpec* self, bool binned, double alpha, double mu0, double a, double nu, double lambda, double kappa,
@@ -76,65 +77,72 @@ void bind_trees(nb::module_& m) {
 
     m.def(
         "tree_scores",
-        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const FamilyList& list, int threads,
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const nb::list& list, int threads,
            nb::object progress, double time_limit) {
             TreeData data = make_tree_data(columns);
             const auto families = to_families(list, data.columns.size());
             Control control;
             Team team(threads, control);
             WorkerScores scores(tree_scores(data, spec), data.columns.size());
-            return scored(scores, families, team, control, progress, time_limit, families.size() * data.rows < 1e5);
+            double work = 0;                             // rows that are looked at
+            for (const Family& family : families) work += joint_cuttings(data, spec, family.parents) * static_cast<double>(data.rows);
+            return scored(scores, families, team, control, progress, time_limit, work < 1e5);
         },
         "columns"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
 
     m.def(
         "fit_tree",
-        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents) {
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents, Control* stop) {
             TreeData data = make_tree_data(columns);
-            to_families({{child, parents}}, data.columns.size());
-            return to_dict(unlocked([&] { return TreeFamilies(data, spec, child).tree(parents); }));
+            check_family(child, parents, data.columns.size());
+            return to_dict(stoppable(stop, [&] { return TreeFamilies(data, spec, child).tree(parents); },
+                                      parents.empty() || parents.size() * data.rows < 1e4));
         },
-        "columns"_a, "spec"_a, "child"_a, "parents"_a);
+        "columns"_a, "spec"_a, "child"_a, "parents"_a, "stop"_a.none() = nb::none());
 
     m.def(
         "fit_bins",
-        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents) {
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, int child, const std::vector<int>& parents, Control* stop) {
             TreeData data = make_tree_data(columns);
-            to_families({{child, parents}}, data.columns.size());
-            return unlocked([&] { return TreeFamilies(data, spec, child).binned(parents); }).choice;
+            check_family(child, parents, data.columns.size());
+            return stoppable(stop, [&] { return TreeFamilies(data, spec, child).binned(parents); },
+                             joint_cuttings(data, spec, parents) * static_cast<double>(data.rows) < 1e5).choice;
         },
-        "columns"_a, "spec"_a, "child"_a, "parents"_a);
+        "columns"_a, "spec"_a, "child"_a, "parents"_a, "stop"_a.none() = nb::none());
 
     m.def(
         "score_tree_sets",
         [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const Allowed& allowed, bool prune, bool bounds,
-           int threads, nb::object progress, double time_limit) {
+           int threads, nb::object progress, double time_limit, double most_bytes) {
             TreeData data = make_tree_data(columns);
             must(allowed.variables() == static_cast<int>(data.columns.size()), "a limit per child");
-            SetsRequest request{allowed, prune, bounds};
+            SetsRequest request{allowed, prune, bounds, time_limit > 0};
             Control control;
             Team team(threads, control);
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit,
-                                   [&] { return score_family_sets(tree_scores(data, spec), request, team, control); });
+                                   [&] { return score_family_sets(tree_scores(data, spec, most_bytes), request, team, control); });
             return SetsHandle{std::move(found), ending};
         },
-        "columns"_a, "spec"_a, "allowed"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+        "columns"_a, "spec"_a, "allowed"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(), "time_limit"_a, "most_bytes"_a = 0.0);
 
     m.def(
         "greedy_trees",
-        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const GreedyArgs& args, nb::object progress) {
+        [](const std::vector<ColumnFacts>& columns, const TreeSpec& spec, const GreedyArgs& args, nb::object progress, double most_bytes) {
             TreeData data = make_tree_data(columns);
             GreedyRequest request = args.request();
             must(request.start.size() == data.columns.size(), "a start for every variable");
             Control control;
             Team team(args.threads, control);
-            WorkerScores scores(tree_scores(data, spec), data.columns.size());
+            const FamilyScores families = tree_scores(data, spec, most_bytes);
+            WorkerScores scores(families, data.columns.size());
             Ending ending;
             auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, team, control); });
-            return to_dict(std::move(found), ending);
+            nb::dict out = to_dict(std::move(found), ending);
+            out["left_out"] = families.left_out->load();
+            return out;
         },
-        "columns"_a, "spec"_a, "args"_a, "progress"_a.none());
+        "columns"_a, "spec"_a, "args"_a, "progress"_a.none(), "most_bytes"_a = 0.0);
 
     m.def(
         "tree_prior",

@@ -186,6 +186,7 @@ void Grower::visit_splits(int number, int place, Visit&& visit) const {
 }
 
 void Grower::look(int number, int place) {
+    Listening::look();
     Best best;
     visit_splits(number, place, best);
     leaves_[number].moves[place] = best.move;
@@ -366,7 +367,7 @@ Grower GraphFamilies::grown(std::span<const int> parents) {
     for (Move split, merge;;) {
         split = grower.best_split(bonus), merge = grower.best_merge();
         const Move* next = turns.next(split, merge);
-        if (!next || (control_ && control_->stop)) return grower;
+        if (!next) return grower;
         grower.apply(*next);
     }
 }
@@ -380,8 +381,8 @@ Graph GraphFamilies::graph(std::span<const int> parents) {
     return spec_.optimal ? optimal_graph(data_, score_, child_, parents) : grown(parents).graph();
 }
 
-FamilyScores graph_scores(const GraphData& data, const GraphSpec& spec, const Control* control) {
-    return {data.rows, [&data, &spec, control](int child) { return std::make_unique<GraphFamilies>(data, spec, child, control); }};
+FamilyScores graph_scores(const GraphData& data, const GraphSpec& spec) {
+    return {data.rows, [&data, &spec](int child) { return std::make_unique<GraphFamilies>(data, spec, child); }};
 }
 
 }  // namespace spinney

@@ -114,12 +114,12 @@ private:
     mutable std::vector<double> table_, parts_, below_;  // scratch
 };
 
-// One child as a local score: greedy, or the best of all partitions. A graph over many parents can take minutes; with a
-// control that says stop it is given up, and what comes back is for nobody to use.
+// One child as a local score: greedy, or the best of all partitions. A graph over many parents can take minutes; it is given up
+// when the work is to stop.
 class GraphFamilies final : public FamilyWorker {
 public:
-    GraphFamilies(const GraphData& data, const GraphSpec& spec, int child, const Control* control = nullptr)
-        : data_(data), spec_(spec), child_(child), score_(data, spec, child), control_(control) {}
+    GraphFamilies(const GraphData& data, const GraphSpec& spec, int child)
+        : data_(data), spec_(spec), child_(child), score_(data, spec, child) {}
     double score(std::span<const int> parents) override;
     Graph graph(std::span<const int> parents);
 
@@ -129,12 +129,11 @@ private:
     const GraphSpec& spec_;
     int child_;
     LeafScore score_;
-    const Control* control_;
 };
 
 // REQUIRES: at most most_configurations of the parents.
 Graph optimal_graph(const GraphData& data, LeafScore& score, int child, std::span<const int> parents);
 
-FamilyScores graph_scores(const GraphData& data, const GraphSpec& spec, const Control* control = nullptr);
+FamilyScores graph_scores(const GraphData& data, const GraphSpec& spec);
 
 }  // namespace spinney

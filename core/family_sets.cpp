@@ -1,8 +1,10 @@
-// Children one after another, sizes upwards, all sets of a size shared among the threads. A set is kept when it beats
-// all its subsets, which were scored one size before; it is not even scored where a bound says that it does not.
+// The smallest set of every child first; then sizes upwards, within a size children one after another, the sets of a child
+// shared among the threads: a stop leaves the small sets of all children. A set is kept when it beats all its subsets, which
+// were scored one size before; it is not even scored where a bound says that it does not.
 #include "family_sets.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -39,37 +41,44 @@ std::vector<Looked> sets_of_size(const std::vector<int>& candidates, int size) {
     }
 }
 
+struct Counts {
+    std::atomic<std::uint64_t> scored{0}, left_out{0};
+};
+
 // One child: its sets, one size after another.
 class ChildSets {
 public:
-    ChildSets(const FamilyScores& scores, const SetsRequest& request, int child, Team& team, Control& control)
-        : scores_(scores), request_(request), allowed_(request.allowed), required_(allowed_.required[child]),
-          candidates_(allowed_.candidates[child]),
-          child_(child), team_(team), control_(control), binomials_(static_cast<int>(candidates_.size()), allowed_.most[child] + 1),
-          workers_(team.size()) {}
+    ChildSets(const FamilyScores& scores, const SetsRequest& request, const Binomials& binomials, int child)
+        : scores_(scores), request_(request), allowed_(request.allowed), binomials_(binomials), required_(allowed_.required[child]),
+          candidates_(allowed_.candidates[child]), child_(child) {}
 
-    // How many were scored.
-    std::uint64_t run(KeptSets& kept) {
-        std::uint64_t scored = 0;
-        for (int size = 0; size <= allowed_.most[child_] && !control_.stop; ++size) {
-            auto families = sets_of_size(candidates_, size);
-            team_.run(families.size(), [&](int thread, std::size_t task) {
-                look(families[task], workers_[thread]);
-                ++control_.done;
-            });
-            if (control_.stop) return scored;
-            below_.clear();                              // lexicographic order is falling rank
-            for (auto family = families.rbegin(); family != families.rend(); ++family)
-                below_.push_back({std::max(family->score, family->subsets), family->likelihood});
-            for (const Looked& family : families) {
-                if (!family.scored) continue;
-                ++scored;
-                if (!request_.prune || std::isinf(family.subsets) || family.score > family.subsets + slack(family))
-                    kept.add(family.score, family.parents);
-            }
-        }
-        kept.sort();
-        return scored;
+    // The smallest set that the child may have: what is required.
+    void first(Counts& counts) {
+        if (!std::isnan(first_)) return;
+        first_ = scores_.worker(child_)->score(required_);
+        ++counts.scored;
+    }
+    // The sets of the next size. After a stop those of them that were scored are kept.
+    void layer(int size, Team& team, Control& control, Counts& counts) {
+        if (size > allowed_.most[child_]) return;
+        auto families = sets_of_size(candidates_, size);
+        std::vector<std::unique_ptr<FamilyWorker>> workers(team.size());     // one per thread, made there
+        team.run(families.size(), [&](int thread, std::size_t task) {
+            look(families[task], workers[thread], counts);
+            ++control.done;
+        });
+        for (const Looked& family : families)
+            if (family.scored && (!request_.prune || std::isinf(family.subsets) || family.score > family.subsets + slack(family)))
+                kept_.add(family.score, family.parents);
+        if (control.stop || size == allowed_.most[child_]) return below_.clear();
+        below_.clear();                                  // lexicographic order is falling rank
+        for (auto family = families.rbegin(); family != families.rend(); ++family)
+            below_.push_back({std::max(family->score, family->subsets), family->likelihood});
+    }
+    KeptSets& kept() {
+        if (kept_.size() == 0) kept_.add(first_, required_);
+        kept_.sort();
+        return kept_;
     }
 
 private:
@@ -77,7 +86,7 @@ private:
 
     double slack(const Looked& family) const { return tie * (std::abs(family.subsets) + static_cast<double>(scores_.rows)); }
 
-    void look(Looked& family, std::unique_ptr<FamilyWorker>& worker) {
+    void look(Looked& family, std::unique_ptr<FamilyWorker>& worker, Counts& counts) {
         const auto& parents = family.parents;
         for (std::size_t i = 0; i < parents.size(); ++i) {
             const Below& smaller = below_[rank_without(parents, i)];
@@ -85,12 +94,22 @@ private:
             family.likelihood = std::max(family.likelihood, smaller.likelihood);
         }
         if (!std::includes(parents.begin(), parents.end(), required_.begin(), required_.end())) return;
+        if (parents.size() == required_.size()) {        // known from the beginning
+            family.score = first_;
+            family.scored = true;
+            return;
+        }
         if (!worker) worker = scores_.worker(child_);
         if (request_.bounds && !std::isinf(family.subsets) &&
             worker->closed(parents, required_.size(), family.subsets - slack(family), family.likelihood))
             return;
+        if (!worker->fits(parents)) {
+            ++counts.left_out;
+            return;
+        }
         family.score = worker->score(parents);
         family.scored = true;
+        ++counts.scored;
     }
     std::uint64_t rank_without(const std::vector<int>& parents, std::size_t skip) const {
         std::uint64_t rank = 0;
@@ -103,26 +122,37 @@ private:
     const FamilyScores& scores_;
     const SetsRequest& request_;
     const Allowed& allowed_;
+    const Binomials& binomials_;
     const std::vector<int>&required_, &candidates_;
     int child_;
-    Team& team_;
-    Control& control_;
-    Binomials binomials_;
-    std::vector<std::unique_ptr<FamilyWorker>> workers_;      // one per thread, made there
+    double first_ = std::numeric_limits<double>::quiet_NaN();
+    KeptSets kept_;
     std::vector<Below> below_;                           // by rank: the sets with one parent less
 };
 
 }  // namespace
 
 ScoredSets score_family_sets(const FamilyScores& scores, const SetsRequest& request, Team& team, Control& control) {
-    const int n = request.allowed.variables();
+    const Allowed& allowed = request.allowed;
+    const int n = allowed.variables(), deepest = *std::max_element(allowed.most.begin(), allowed.most.end());
+    const Binomials binomials(n, deepest + 1);
     ScoredSets result;
-    std::vector<KeptSets> children(n);
-    result.families = static_cast<std::uint64_t>(request.allowed.families());
-    control.total = result.families;
-    for (int child = 0; child < n && !control.stop; ++child)
-        result.scored += ChildSets(scores, request, child, team, control).run(children[child]);
-    if (!control.stop) result.pack(std::move(children), team);
+    Counts counts;
+    control.total = result.families = static_cast<std::uint64_t>(allowed.families());
+    std::vector<ChildSets> children;
+    children.reserve(n);
+    for (int child = 0; child < n; ++child) children.emplace_back(scores, request, binomials, child);
+    team.run(n, [&](int, std::size_t child) { children[child].first(counts); });
+    if (control.stop && request.partial) team.finish(n, [&](int, std::size_t child) { children[child].first(counts); });
+    for (int size = 0; size <= deepest && !control.stop; ++size)
+        for (int child = 0; child < n && !control.stop; ++child) children[child].layer(size, team, control, counts);
+    result.scored = counts.scored;
+    result.left_out = counts.left_out;
+    result.looked = std::max<std::uint64_t>(control.done, n);
+    if (control.stop && !request.partial) return result;
+    std::vector<KeptSets> kept;
+    for (ChildSets& child : children) kept.push_back(std::move(child.kept()));
+    result.pack(std::move(kept), team);
     return result;
 }
 

@@ -65,7 +65,7 @@ private:
     int child_;
     std::size_t width_, exponents_;
     double price_;                                       // of a leaf
-    std::vector<double> of_level_, of_total_;            // uniform: log rising factorials of 1 and of the number of levels
+    CountTable of_level_, of_total_;                     // uniform: log rising factorials of 1 and of the number of levels
     std::optional<ContinuousLeaf> normal_;
     struct Risings { RisingLog level, total; };
     std::unordered_map<double, Risings> risings_;        // by a leaf's pseudo-count

@@ -6,8 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -22,11 +25,24 @@ struct LeafOptions {
     double ess = 0;                                      // categorical: pseudo-count of all leaves together; 0: alpha in each
 };
 
+// A number for every count up to the number of rows. Making one takes longer than scoring a family without parents, and children
+// of a kind have the same ones: every thread keeps its last few. `key` tells what is in it.
+class CountTable {
+public:
+    using Key = std::array<double, 4>;
+    CountTable() = default;
+    CountTable(const Key& key, std::size_t rows, const std::function<double(std::size_t)>& number);
+    double operator[](std::size_t count) const { return (*numbers_)[count]; }
+    const double* data() const { return numbers_->data(); }
+    std::size_t size() const { return numbers_->size(); }
+
+private:
+    std::shared_ptr<const std::vector<double>> numbers_;
+};
+
 // rising(n) for all n up to the number of rows: the pseudo-counts of leaves are few, so the tables may be whole.
-inline std::vector<double> rising_table(double a, std::size_t rows) {
-    std::vector<double> table(rows + 1);
-    for (std::size_t n = 0; n <= rows; ++n) table[n] = rising_log(a, static_cast<std::uint32_t>(n));
-    return table;
+inline CountTable rising_table(double a, std::size_t rows) {
+    return {{0, a, 0, 0}, rows, [a](std::size_t n) { return rising_log(a, static_cast<std::uint32_t>(n)); }};
 }
 
 // Do these counts have one level only? Equal values do best together in any mixture (Chebyshev's inequality), so such a
@@ -86,7 +102,7 @@ public:
 
 private:
     int levels_;
-    std::vector<double> of_level_, of_total_;
+    CountTable of_level_, of_total_;
     double price_ = 0;
 };
 
@@ -136,13 +152,12 @@ class ContinuousLeaf {
 public:
     static constexpr bool shared = false;
     using Number = double;
-    ContinuousLeaf(int, std::size_t rows, const LeafOptions& o) : o_(o), constant_(rows + 1) {
-        for (std::size_t n = 1; n <= rows; ++n) {
-            double m = static_cast<double>(n);
-            constant_[n] = -m / 2 * std::log(M_PI) + o.nu / 2 * std::log(o.lambda * o.nu) + 0.5 * std::log(o.a / (m + o.a)) +
-                           log_gamma((m + o.nu) / 2) - log_gamma(o.nu / 2);
-        }
-    }
+    ContinuousLeaf(int, std::size_t rows, const LeafOptions& o)
+        : o_(o), constant_({1, o.a, o.nu, o.lambda}, rows, [&o](std::size_t n) {
+              const double m = static_cast<double>(n);
+              return n == 0 ? 0 : -m / 2 * std::log(M_PI) + o.nu / 2 * std::log(o.lambda * o.nu) + 0.5 * std::log(o.a / (m + o.a)) +
+                                      log_gamma((m + o.nu) / 2) - log_gamma(o.nu / 2);
+          }) {}
     int width() const { return 3; }
     void add_row(double value, Number* sums, std::size_t stride) const {
         sums[0] += 1;
@@ -181,7 +196,7 @@ public:
 
 private:
     LeafOptions o_;
-    std::vector<double> constant_;                       // what depends on the number of rows alone
+    CountTable constant_;                                // what depends on the number of rows alone
     std::vector<double> enough_;                         // score from which on n rows are indivisible
 };
 
@@ -193,8 +208,10 @@ public:
     OrdinalLeaf(int levels, std::size_t rows, const LeafOptions& o)
         : levels_(levels), total_(rising_table(o.alpha * levels, rows)), kappa_(o.kappa) {
         for (int length = 1; length <= levels; ++length) {
-            of_run_.push_back(rising_table(o.alpha * length, rows));
-            for (std::size_t n = 0; n <= rows; ++n) of_run_.back()[n] -= static_cast<double>(n) * std::log(double(length));
+            const double a = o.alpha * length, log_length = std::log(double(length));
+            of_run_.emplace_back(CountTable::Key{2, a, log_length, 0}, rows, [=](std::size_t n) {
+                return rising_log(a, static_cast<std::uint32_t>(n)) - static_cast<double>(n) * log_length;
+            });
         }
         log_all_ = (levels - 1) * std::log1p(o.kappa);
     }
@@ -206,8 +223,8 @@ public:
 
 private:
     int levels_;
-    std::vector<std::vector<double>> of_run_;            // [length - 1][count]
-    std::vector<double> total_;
+    std::vector<CountTable> of_run_;                     // [length - 1][count]
+    CountTable total_;
     double kappa_, log_all_;
     std::vector<double> scratch_;
 };

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "threads.hpp"
+
 namespace spinney {
 namespace {
 
@@ -20,6 +22,7 @@ public:
 
 private:
     void descend(std::size_t level, std::size_t seen, double cells) {
+        Listening::look();
         if (level == parents_.size()) {
             double value = scorer_.partitioned(number_[level], seen, cells);
             if (value > best_.value) best_ = {value, choice_};

@@ -2,10 +2,13 @@
 // parents are the stem, and the parent that fewest of the child's families have is what they add to it.
 #include "local_scores.hpp"
 
+#include <limits>
 #include <map>
 
 namespace spinney {
 namespace {
+
+constexpr double unscored = std::numeric_limits<double>::quiet_NaN();
 
 struct Bunch {                                           // families of one child with one stem
     std::vector<int> added;
@@ -40,7 +43,7 @@ std::vector<double> score_families(LocalScores& scores, std::span<const Family> 
     std::vector<const std::vector<std::size_t>*> tasks;
     for (auto& [child, own] : by_child) tasks.push_back(&own);
     std::vector<std::unique_ptr<LocalScores>> others(team.size());
-    std::vector<double> out(families.size(), 0);
+    std::vector<double> out(families.size(), unscored);
     control.total = families.size();
     team.run(tasks.size(), [&](int thread, std::size_t task) {
         if (thread > 0 && !others[thread]) others[thread] = scores.another();
@@ -55,9 +58,17 @@ std::vector<double> score_families(LocalScores& scores, std::span<const Family> 
             if (bunch.places.size() == 1) {
                 out[bunch.places[0]] = mine.score(child, families[bunch.places[0]].parents);
             } else {
-                together.resize(bunch.places.size());
-                mine.extend(child, stem, bunch.added, together.data());
-                for (std::size_t i = 0; i < together.size(); ++i) out[bunch.places[i]] = together[i];
+                together.assign(bunch.places.size(), unscored);
+                auto keep = [&] {
+                    for (std::size_t i = 0; i < together.size(); ++i) out[bunch.places[i]] = together[i];
+                };
+                try {
+                    mine.extend(child, stem, bunch.added, together.data());
+                } catch (const Stopped&) {
+                    keep();
+                    throw;
+                }
+                keep();
             }
             control.done += bunch.places.size();
         }

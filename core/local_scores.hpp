@@ -29,7 +29,7 @@ struct Family {
     std::vector<int> parents;                            // sorted
 };
 
-// The scores of these families, in their order; whatever a stop has left unscored is 0.
+// The scores of these families, in their order; whatever a stop has left unscored is NaN.
 std::vector<double> score_families(LocalScores& scores, std::span<const Family> families, Team& team, Control& control);
 
 // Scores counted from the data when they are asked for.

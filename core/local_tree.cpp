@@ -25,6 +25,7 @@
 
 #include "data.hpp"
 #include "real_cells.hpp"
+#include "threads.hpp"
 
 namespace spinney {
 namespace {
@@ -118,13 +119,7 @@ class Search final : public TreeScorer {
 
 public:
     Search(const TreeColumn& child, std::size_t rows, const LeafOptions& options)
-        : child_(child), rows_(rows), leaf_(child.levels, rows, options), width_(leaf_.width()), alone_(rows),
-          own_(rows * width_), real_(leaf_, own_, alone_) {
-        for (std::size_t row = 0; row < rows; ++row) {
-            leaf_.add_row(value(row), own_.data() + row * width_, 1);
-            leaf_.scores(own_.data() + row * width_, 1, 1, &alone_[row]);
-        }
-    }
+        : child_(child), rows_(rows), leaf_(child.levels, rows, options), width_(leaf_.width()), real_(leaf_, own_, alone_, rows) {}
 
     double best(std::span<const TreeColumn> parents, double price) override {
         prepare(parents, price);
@@ -134,6 +129,7 @@ public:
             return pool_[shape_->root];
         }
         all_rows();
+        rows_alone();
         if (!blocks()) {
             std::vector<TreeColumn> halved;
             for (int i : continuous_) halved.push_back(parents_[i]);
@@ -177,6 +173,20 @@ private:
         for (std::size_t row = 0; row < rows_; ++row) everything_[row] = static_cast<std::uint32_t>(row);
     }
 
+    // Every row by itself: only cells of continuous parents ask, and a family without parents must be cheap.
+    void rows_alone() {
+        if (!alone_.empty() || rows_ == 0) return;
+        std::vector<Number> own(rows_ * width_);
+        std::vector<double> alone(rows_);
+        for (std::size_t row = 0; row < rows_; ++row) {
+            if (row % 4096 == 0) Listening::look();
+            leaf_.add_row(value(row), own.data() + row * width_, 1);
+            leaf_.scores(own.data() + row * width_, 1, 1, &alone[row]);
+        }
+        own_ = std::move(own);
+        alone_ = std::move(alone);
+    }
+
     // Are there blocks, or numbers only, which real_cells.hpp finds?
     bool blocks() const { return Leaf::shared || shape_->size > 1; }
 
@@ -209,7 +219,7 @@ private:
         leaf_.set_price(price_);
         if constexpr (Leaf::shared) find_parts();
         if (!continuous_.empty() && blocks() && group_.size() < vectors_)
-            group_.resize(vectors_, std::vector<std::int32_t>(rows_, -1));
+            for (group_.reserve(vectors_); group_.size() < vectors_; Listening::look()) group_.emplace_back(rows_, -1);
         // Block numbers go on from parent set to parent set: what the last one left behind lies below first_.
         first_ = next_;
         if (first_ > (1 << 30)) {
@@ -263,6 +273,7 @@ private:
                     for (j = i + 1; j < end && codes[rows[j]] >> shift == codes[rows[i]] >> shift; ++j) {}
                     if (j - i >= 2) runs.push_back({i, j});
                 }
+            Listening::look();
             depth_[level] = depth;
             std::size_t here = vector + depth * weight_[level];
             if (level + 1 < continuous_.size()) {
@@ -299,6 +310,7 @@ private:
     // All boxes of one dyadic cell.
     void make_block(std::span<const std::uint32_t> rows, std::vector<std::int32_t>* group, std::size_t vector) {
         const std::size_t size = shape_->size, at = pool_.size();
+        if (rows.size() > 1000 || size > 1000) Listening::look();
         pool_.resize(at + size);
         if (group)
             for (std::uint32_t row : rows) (*group)[row] = next_;
@@ -415,6 +427,7 @@ private:
         const Sets& last = *shape_->sets.back();
         shape_->rows([&](std::size_t base, const std::vector<std::uint32_t>& digit) {
             double* row = values + base;
+            if (last.nodes > 64) Listening::look();
             for (std::size_t d = 0; d < digit.size(); ++d) {
                 const Sets& own = *shape_->sets[d];
                 const std::size_t stride = shape_->stride[d];

@@ -45,6 +45,8 @@ struct Tree {
     std::vector<TreeNode> nodes;                         // nodes[0] is the root
 };
 
+constexpr int most_continuous = 6;                       // parents: beyond, depth vectors are out of reach
+
 struct TreePrior {
     double leaf = 0;                                     // log gamma
     double normaliser = 0;                               // log c(P)

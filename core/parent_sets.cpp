@@ -32,6 +32,11 @@ struct Layer {
             score[rank] = own_flags & kept ? own_score : unknown;
         }
     }
+    // Nothing is known of any set: after a stop, what was not written must be told from what was.
+    void forget() {
+        std::fill_n(score, sets, unknown);
+        if (best) std::fill_n(best, sets, worst), std::fill_n(flags, sets, std::uint8_t{0});
+    }
     bool stays(std::uint64_t rank) const { return flags ? flags[rank] & kept : !std::isnan(score[rank]); }
     std::size_t sets = 0;
     // best: of this set and all its subsets. The last layer has the scores of what stays and no more: no larger set asks
@@ -77,7 +82,7 @@ public:
         : data_(data), spec_(spec), request_(request), allowed_(request.allowed), team_(team), control_(control),
           workers_(team.size()), n_(data.variables()),
           deepest_(*std::max_element(allowed_.most.begin(), allowed_.most.end())),
-          binomials_(n_, deepest_ + 1), child_of_(allowed_.child_of), falling_(n_) {
+          binomials_(n_, deepest_ + 1), child_of_(allowed_.child_of), begun_(n_, 0), falling_(n_) {
         layers_.reserve(n_);
         for (int v = 0; v < n_; ++v) {
             layers_.emplace_back(binomials_, static_cast<int>(allowed_.candidates[v].size()), allowed_.most[v]);
@@ -95,8 +100,10 @@ public:
         result.families = static_cast<std::uint64_t>(allowed_.families());
         control_.total = result.families;
         for (int size = 0; size <= deepest_ && !control_.stop; ++size) layer(size);
+        if (control_.stop && request_.partial) smallest_sets();
         result.scored = scored_;
-        if (!control_.stop) collect(result);
+        result.looked = control_.done;
+        if (!control_.stop || request_.partial) collect(result);
         return result;
     }
 
@@ -137,7 +144,31 @@ private:
         return static_cast<std::int64_t>(r);
     }
 
+    // After a stop: the layers that have been begun, and of every child at least the smallest set that it may have.
+    void smallest_sets() {
+        Listening heedless(nullptr);
+        Worker& worker = at(0);
+        for (int child = 0; child < n_; ++child) {
+            worker.parents = allowed_.required[child];
+            const std::size_t size = worker.parents.size();
+            while (begun_[child] <= size) layers_[child][begun_[child]++].forget();
+            if (layers_[child][size].stays(rank(child, worker.parents))) continue;
+            store(worker, child, worker.scorer.score(child, worker.parents), worst, infinite);
+        }
+        note(worker);
+    }
+    void note(Worker& worker) {
+        scored_ += std::exchange(worker.scored, 0);
+        control_.done += std::exchange(worker.done, 0);
+    }
+
     void layer(int size) {
+        if (request_.partial)
+            team_.run(n_, [&](int, std::size_t child) {
+                if (size > allowed_.most[child]) return;
+                layers_[child][size].forget();
+                begun_[child] = size + 1;
+            });
         // A task is the first variable of the sets, or the first two where that is too few to share. Neighbours write to
         // neighbouring memory: every other one comes first, so that two threads are not at neighbours at the same time.
         std::vector<std::pair<int, int>> tasks;
@@ -164,24 +195,24 @@ private:
                 }
                 descend(worker, size);
             }
-            scored_ += worker.scored;
-            control_.done += worker.done;
-            worker.scored = worker.done = 0;
+            note(worker);
         });
     }
 
     void no_parents(Worker& w, int child) {
         w.parents.clear();
         w.scorer.cells().clear();
-        ++w.done;
-        if (!allowed_.required[child].empty()) return layers_[child][0].put(0, unknown, worst, 0);
+        if (!allowed_.required[child].empty()) {
+            ++w.done;
+            return layers_[child][0].put(0, unknown, worst, 0);
+        }
         if (spec_.score == TableScore::bde) return store(w, child, w.scorer.score(child, w.parents), worst, infinite);
         w.scorer.cells().count(std::span(&child, 1), w.matrices);
         score_one(w, child, {{w.matrices[0], static_cast<std::size_t>(data_.levels(child))}, w.scorer.cells().counts()}, worst);
     }
 
     void descend(Worker& w, int size) {
-        if (control_.stop) return;
+        if (control_.asked()) return;
         if (static_cast<int>(w.prefix.size()) == size) return last_variables(w, size);
         for (int v = w.prefix.back() + 1; v < n_; ++v) {
             if (!w.possible.back().meets(child_of_[v])) continue;
@@ -205,9 +236,11 @@ private:
             for (int position = 0; position <= size; ++position) {
                 int child = position < size ? w.prefix[position] : last;
                 if (size > allowed_.most[child] || !w.possible.back().contains(child) || !child_of_[last].contains(child)) continue;
-                ++w.done;
                 parents_of(w, position, last);
-                if (!open(child, w.parents)) continue;
+                if (!open(child, w.parents)) {
+                    ++w.done;
+                    continue;
+                }
                 w.wanted.push_back({index, position});
                 any = true;
             }
@@ -218,6 +251,7 @@ private:
             for (auto [index, position] : w.wanted) {
                 int child = position < size ? w.prefix[position] : w.lasts[index];
                 parents_of(w, position, w.lasts[index]);
+                if (control_.asked()) return;
                 store(w, child, w.scorer.score(child, w.parents), subset_best(child, w.parents), infinite);
             }
             return;
@@ -228,6 +262,7 @@ private:
         for (auto [index, position] : w.wanted) {
             int last = w.lasts[index], child = position < size ? w.prefix[position] : last;
             if (index == end) {
+                if (control_.asked()) return;
                 std::span<const int> rest(w.lasts.begin() + end, w.lasts.end());
                 std::size_t n = w.scorer.cells().at_once(rest);
                 w.scorer.cells().count(rest.first(n), w.matrices);
@@ -314,20 +349,22 @@ private:
         const double slack = tie * (std::abs(subsets) + static_cast<double>(data_.rows()));
         const bool stays = !request_.prune || subsets == worst || score > subsets + slack;
         here.put(own, score, best, (stays ? kept : 0) | (above <= best ? closed_above : 0));
-        ++w.scored;
+        ++w.scored, ++w.done;
     }
+
+    std::size_t begun(std::size_t child) const { return request_.partial ? begun_[child] : layers_[child].size(); }
 
     void collect(ScoredSets& result) {
         std::vector<std::pair<std::size_t, std::size_t>> room(n_);       // sets, members
-        team_.run(n_, [&](int, std::size_t child) {
+        team_.finish(n_, [&](int, std::size_t child) {
             std::size_t sets = 0, members = 0;
-            for (std::size_t size = 0; size < layers_[child].size(); ++size)
+            for (std::size_t size = 0; size < begun(child); ++size)
                 for (std::uint64_t r = 0; r < layers_[child][size].sets; ++r)
                     if (layers_[child][size].stays(r)) ++sets, members += size;
             room[child] = {sets, members};
         });
         result.make_room(room);
-        team_.run(n_, [&](int thread, std::size_t child) {
+        team_.finish(n_, [&](int thread, std::size_t child) {
             KeptSets& own = at(thread).kept;
             own.clear();
             collect_child(static_cast<int>(child), own);
@@ -337,7 +374,7 @@ private:
 
     void collect_child(int child, KeptSets& out) {
         const auto& candidates = allowed_.candidates[child];
-        for (std::size_t size = 0; size < layers_[child].size(); ++size) {
+        for (std::size_t size = 0; size < begun(child); ++size) {
             const Layer& layer = layers_[child][size];
             std::vector<std::size_t> place(size);        // the set of this rank, as positions among the candidates
             std::vector<int> parents(size);
@@ -372,6 +409,7 @@ private:
     Binomials binomials_;
     const std::vector<VarSet>& child_of_;
     std::vector<Layers> layers_;
+    std::vector<std::size_t> begun_;                     // per child: layers with known contents, where a stop may come
     std::vector<std::vector<int>> falling_;
     std::vector<double> prior_gain_;
     double penalty_ = 0;
@@ -402,7 +440,7 @@ void ScoredSets::pack(std::vector<KeptSets>&& children, Team& team) {
     std::vector<std::pair<std::size_t, std::size_t>> room;
     for (const KeptSets& child : children) room.push_back({child.size(), child.members()});
     make_room(room);
-    team.run(children.size(), [&](int, std::size_t c) {
+    team.finish(children.size(), [&](int, std::size_t c) {
         const KeptSets child = std::move(children[c]);
         put(c, child);
     });

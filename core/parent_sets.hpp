@@ -17,6 +17,7 @@ struct SetsRequest {
     const Allowed& allowed;
     bool prune = true;                                   // drop a set that is no better than one of its subsets
     bool bounds = true;                                  // do not score sets that provably would be dropped
+    bool partial = false;                                // after a stop, hand out what was scored before it
 };
 
 class KeptSets {                                         // of one child
@@ -45,6 +46,8 @@ struct ScoredSets {                                      // of all children, one
     std::unique_ptr<std::int32_t[]> sizes, parents;
     std::vector<std::size_t> sets_end, parents_end;      // per child
     std::uint64_t families = 0, scored = 0;              // how many there are, how many were counted and scored
+    std::uint64_t looked = 0;                            // how many were scored or proven needless before a stop
+    std::uint64_t left_out = 0;                          // how many would have needed too much memory
 
     void make_room(std::span<const std::pair<std::size_t, std::size_t>> room);       // per child: how many sets, parents in all
     void put(std::size_t child, const KeptSets& kept);   // children may come at the same time

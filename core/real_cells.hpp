@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "local_tree.hpp"
+#include "threads.hpp"
 
 namespace spinney {
 
@@ -26,9 +27,9 @@ class RealCells {
     using Number = typename Leaf::Number;
 
 public:
-    // `sums` and `alone`: of every row by itself, its sums and its leaf.
-    RealCells(Leaf& leaf, const std::vector<Number>& sums, const std::vector<double>& alone)
-        : leaf_(leaf), sums_(sums), alone_(alone), rows_(alone.size()), rank_(rows_) {}
+    // `sums` and `alone`: of every row by itself, its sums and its leaf; there before anything is to be found.
+    RealCells(Leaf& leaf, const std::vector<Number>& sums, const std::vector<double>& alone, std::size_t rows)
+        : leaf_(leaf), sums_(sums), alone_(alone), rows_(rows) {}
 
     // Depth vectors are numbered with these weights, the last parent's depth running fastest.
     void find(const std::vector<TreeColumn>& parents, const std::vector<std::size_t>& weight, double price) {
@@ -65,7 +66,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_others = 5;        // more depth vectors than that are out of reach
+    static constexpr std::size_t most_others = most_continuous - 1;
     static constexpr std::uint32_t no_part = ~std::uint32_t{0};
 
     struct Groups {
@@ -94,6 +95,7 @@ private:
     void number_rows(const std::vector<TreeColumn>& parents) {
         const std::uint16_t* last = parents.back().codes;
         std::vector<std::uint32_t> starts((std::size_t{1} << levels_) + 1, 0);
+        rank_.resize(rows_);
         for (std::size_t row = 0; row < rows_; ++row) ++starts[last[row] + 1];
         for (std::size_t c = 1; c < starts.size(); ++c) starts[c] += starts[c - 1];
         for (std::size_t row = 0; row < rows_; ++row) rank_[row] = starts[last[row]]++;
@@ -154,6 +156,7 @@ private:
     // All cells of all groups: first which they are, then their leaves, many at a time, then their values.
     void settle(const Groups& groups, double* kept) {
         if (groups.ends.empty()) return;
+        Listening::look();
         made_ = 0;
         std::uint32_t begin = 0;
         for (std::uint32_t end : groups.ends) list_cells(groups.rows.data(), begin, end), begin = end;

@@ -2,6 +2,8 @@
 // be scored again, all further parents in one pass. Rows are remembered by (child, parents): a tabu walk and a restart
 // keep coming back. Every row lists its additions best first, so the best legal move is found after a few looks; who
 // is an ancestor of whom is kept as bits and remade after a move.
+// A stop may come inside a long family: the climb is left by an exception and the best DAG so far stands. Before the first
+// rows are complete, every child gets the one parent that gains most among those that have been scored.
 // Equal gains (within `slack`) are decided by the kind of move and the variables' order, not by rounding.
 #include "search_greedy.hpp"
 
@@ -25,6 +27,7 @@ struct Row {                                             // all that can be done
     std::vector<double> add;                             // gain per new parent; -inf where not allowed
     std::vector<int> order;                              // new parents, best gain first
     std::vector<double> remove;                          // gain per present parent, in their order
+    bool complete = true;                                // else a stop came: only additions that were scored are there
 };
 
 enum class Kind { add, remove, turn };
@@ -40,15 +43,23 @@ class Greedy {
 public:
     Greedy(LocalScores& scores, const GreedyRequest& request, Team& team, Control& control)
         : scores_(scores), request_(request), team_(team), control_(control), n_(static_cast<int>(request.start.size())),
-          parents_(request.start), children_(n_), rows_(n_), below_(n_, VarSet(n_)), names_(n_ * std::size_t(n_)),
-          memory_(n_), random_(request.seed), start_(Clock::now()) {
-        std::mt19937_64 fixed(1);                        // names of edges for hashing; not the user's randomness
-        for (auto& name : names_) name = fixed();
-    }
+          parents_(request.start), children_(n_), rows_(n_), below_(n_, VarSet(n_)),
+          memory_(n_), random_(request.seed), start_(Clock::now()) {}
 
     GreedyResult run() {
+        Listening listening(&control_);
         first_rows();
-        if (finished()) return stopped_before_start();
+        if (!complete()) return one_parent_each();
+        try {
+            search();
+        } catch (const Stopped&) {}                      // the best DAG so far was kept
+        result_.parents = best_;
+        result_.stopped = finished();
+        return result_;
+    }
+
+private:
+    void search() {
         score_ = total();
         double scale = 1;
         for (int v = 0; v < n_; ++v)
@@ -71,16 +82,21 @@ public:
             if (score_ < before - slack_) go_to(from);
             if (result_.score > best) failed = -1;
         }
-        result_.parents = best_;
-        result_.stopped = finished();
-        return result_;
     }
 
-private:
-    std::uint64_t name(int from, int to) const { return names_[from * std::size_t(n_) + to]; }
+    // A number for every edge, from which a DAG's hash is made (splitmix64; Steele, Lea and Flood 2014).
+    std::uint64_t name(int from, int to) const {
+        std::uint64_t z = (from * std::uint64_t(n_) + to + 1) * 0x9e3779b97f4a7c15ull;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+        return z ^ z >> 31;
+    }
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
     bool finished() const {
-        return control_.stop || (request_.time_limit > 0 && seconds() > request_.time_limit);
+        return control_.asked() || (request_.time_limit > 0 && seconds() > request_.time_limit);
+    }
+    bool complete() const {
+        return std::all_of(rows_.begin(), rows_.end(), [](const auto& row) { return row && row->complete; });
     }
     double total() const {
         double sum = 0;
@@ -103,15 +119,19 @@ private:
             for (int u = 0; u < n_; ++u)
                 if (request_.allowed[child].contains(u) && !std::binary_search(parents.begin(), parents.end(), u))
                     row->order.push_back(u);
-            std::vector<double> found(row->order.size());
-            scores.extend(child, parents, row->order, found.data());
+            std::vector<double> found(row->order.size(), -infinite);
+            try {
+                scores.extend(child, parents, row->order, found.data());
+            } catch (const Stopped&) {
+                row->complete = false;
+            }
             for (std::size_t i = 0; i < found.size(); ++i) row->add[row->order[i]] = found[i] - row->score;
             std::erase_if(row->order, [&](int u) { return row->add[u] == -infinite; });
             std::stable_sort(row->order.begin(), row->order.end(),
                              [&](int a, int b) { return row->add[a] > row->add[b]; });
         }
         std::vector<int> fewer;
-        for (std::size_t i = 0; i < parents.size(); ++i) {
+        for (std::size_t i = 0; i < parents.size() && row->complete; ++i) {
             fewer = parents;
             fewer.erase(fewer.begin() + i);
             if (request_.required[child].contains(parents[i])) {
@@ -131,7 +151,43 @@ private:
             if (!own[thread]) own[thread] = scores_.another();
             rows_[child] = make_row(*own[thread], static_cast<int>(child), parents_[child]);
         });
-        for (int v = 0; v < n_ && !control_.stop; ++v) memory_[v][parents_[v]] = rows_[v];
+        if (!complete()) return;
+        for (int v = 0; v < n_; ++v) memory_[v][parents_[v]] = rows_[v];
+    }
+
+    // The first rows are not complete. Whoever has none, starts with the required parents alone; then the additions that have been
+    // scored, the best first, one per child: the scores of all these families are known.
+    GreedyResult one_parent_each() {
+        Listening heedless(nullptr);
+        auto own = scores_.another();
+        result_.local.resize(n_);
+        for (int v = 0; v < n_; ++v) {
+            if (!rows_[v]) {
+                std::erase_if(parents_[v], [&](int p) { return !request_.required[v].contains(p); });
+                rows_[v] = std::make_shared<Row>();
+                rows_[v]->score = own->score(v, parents_[v]);
+            }
+            result_.local[v] = rows_[v]->score;
+        }
+        std::vector<Move> moves;
+        for (int v = 0; v < n_; ++v)
+            for (int u : rows_[v]->order)
+                if (rows_[v]->add[u] > 1e-9) moves.push_back({Kind::add, u, v, rows_[v]->add[u]});
+        std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.gain != b.gain ? a.gain > b.gain : a.key() < b.key(); });
+        std::vector<char> has(n_, 0);
+        relate();
+        for (const Move& move : moves) {
+            if (has[move.to] || !can_add(move.from, move.to)) continue;
+            has[move.to] = 1;
+            insert_parent(move.from, move.to);
+            result_.local[move.to] += move.gain;
+            relate();
+        }
+        result_.parents = parents_;
+        for (double score : result_.local) result_.score += score;
+        result_.trace.emplace_back(seconds(), result_.score);
+        result_.stopped = true;
+        return result_;
     }
 
     void look_up(int child) {
@@ -142,7 +198,9 @@ private:
         }
         auto place = memory_[child].find(parents_[child]);
         if (place == memory_[child].end()) {
-            place = memory_[child].emplace(parents_[child], make_row(scores_, child, parents_[child])).first;
+            auto row = make_row(scores_, child, parents_[child]);
+            if (!row->complete) throw Stopped{};
+            place = memory_[child].emplace(parents_[child], std::move(row)).first;
             ++remembered_;
         }
         rows_[child] = place->second;
@@ -237,6 +295,8 @@ private:
     void keep_best() {
         best_ = parents_;
         result_.score = score_;
+        result_.local.resize(n_);
+        for (int v = 0; v < n_; ++v) result_.local[v] = rows_[v]->score;
         result_.trace.emplace_back(seconds(), score_);
         control_.done = moves_;
     }
@@ -295,7 +355,7 @@ private:
         for (int failed = 0; failed < 2 && !finished(); ++failed) {
             const double before = score_;
             const auto from = parents_;
-            for (int step = 0; step < request_.shake && turn_a_covered_edge(); ++step) {}
+            for (int step = 0; step < request_.shake && !finished() && turn_a_covered_edge(); ++step) {}
             climb();
             if (score_ > before + slack_) failed = -1;
             if (score_ < before - slack_) go_to(from);
@@ -360,14 +420,6 @@ private:
         go_to(target);
     }
 
-    GreedyResult stopped_before_start() {
-        result_.parents = request_.start;
-        result_.score = 0;
-        for (int v = 0; v < n_; ++v) result_.score += scores_.score(v, request_.start[v]);
-        result_.stopped = true;
-        return result_;
-    }
-
     LocalScores& scores_;
     const GreedyRequest& request_;
     Team& team_;
@@ -376,7 +428,6 @@ private:
     std::vector<std::vector<int>> parents_, children_, best_;
     std::vector<std::shared_ptr<Row>> rows_;
     std::vector<VarSet> below_;
-    std::vector<std::uint64_t> names_;
     std::vector<std::unordered_map<std::vector<int>, std::shared_ptr<Row>, Hash>> memory_;
     std::vector<int> missing_, order_;
     std::size_t remembered_ = 0;

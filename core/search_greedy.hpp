@@ -26,6 +26,7 @@ struct GreedyRequest {
 struct GreedyResult {
     std::vector<std::vector<int>> parents;
     double score = 0;
+    std::vector<double> local;                           // per child: what the score is the sum of
     std::vector<std::pair<double, double>> trace;        // (seconds, best score so far)
     bool stopped = false;                                // by the time limit or the user
 };

@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "threads.hpp"
+
 namespace spinney {
 namespace {
 
@@ -185,12 +187,14 @@ void FamilyScorer::extend(int child, std::span<const int> parents, std::span<con
             extend(child, parents, candidates.subspan(n), out + n);
             candidates = candidates.first(n);
         }
+        Listening::look();
         cells_.count(candidates, matrices_);
     }
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         larger_.assign(parents.begin(), parents.end());
         larger_.insert(std::lower_bound(larger_.begin(), larger_.end(), candidates[i]), candidates[i]);
         if (spec_.score == TableScore::bde) {
+            Listening::look();
             out[i] = by_network(child, larger_);
             continue;
         }

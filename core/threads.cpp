@@ -2,8 +2,7 @@
 
 #include <pthread.h>
 
-#include <exception>
-#include <thread>
+#include <new>
 
 namespace spinney {
 namespace {
@@ -26,6 +25,29 @@ Idle& sleepers() {
     return *idle;
 }
 
+void* work_for_ever(void* own) {
+    auto* helper = static_cast<Helper*>(own);
+    for (;;) {
+        await(helper->busy, [](int busy) { return busy != 0; });
+        helper->work();
+        helper->busy = 0;
+        helper->busy.notify_one();
+    }
+}
+
+// With a small stack: a helper goes no deeper than some parents, and hundreds of them must not use up the address space.
+bool started(Helper* helper) {
+    constexpr std::size_t stack = std::size_t{2} << 20;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    pthread_attr_setstacksize(&attributes, stack);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    const bool there = pthread_create(&thread, &attributes, work_for_ever, helper) == 0;
+    pthread_attr_destroy(&attributes);
+    return there;
+}
+
 }  // namespace
 
 Helper* lent(std::function<void()> work) {
@@ -36,23 +58,14 @@ Helper* lent(std::function<void()> work) {
         if (!all.helpers.empty()) helper = all.helpers.back(), all.helpers.pop_back();
     }
     const bool fresh = !helper;
-    if (fresh) helper = new Helper;
+    if (fresh && !(helper = new (std::nothrow) Helper)) return nullptr;
     helper->work = std::move(work);
     helper->busy = 1;
     if (!fresh) {
         helper->busy.notify_one();
         return helper;
     }
-    try {
-        std::thread([helper] {
-            for (;;) {
-                await(helper->busy, [](int busy) { return busy != 0; });
-                helper->work();
-                helper->busy = 0;
-                helper->busy.notify_one();
-            }
-        }).detach();
-    } catch (const std::exception&) {                    // no more threads to be had: those that there are will do
+    if (!started(helper)) {                              // no more threads to be had: those that there are will do
         delete helper;
         return nullptr;
     }

@@ -1,11 +1,15 @@
 // Work shared among threads, and the two words spoken with whoever waits for it: how far, and stop.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace spinney {
@@ -13,6 +17,40 @@ namespace spinney {
 struct Control {
     std::atomic<bool> stop{false};
     std::atomic<std::uint64_t> done{0}, total{0};
+    // Where no thread could be started to watch the clock, the one that works does so itself from time to time.
+    std::function<void()> watch;
+    std::thread::id watcher;
+
+    bool asked() {
+        using namespace std::chrono;
+        if (watch && watcher == std::this_thread::get_id() && steady_clock::now() - watched_ > milliseconds(50)) {
+            watched_ = steady_clock::now();
+            watch();
+        }
+        return stop.load(std::memory_order_relaxed);
+    }
+
+private:
+    std::chrono::steady_clock::time_point watched_{};
+};
+
+// Leaves a family that takes long when the work is to stop; caught by whoever asked for the family.
+struct Stopped {};
+
+// The control of what this thread works at. Leaves and cells know nothing of controls and are called in many ways, so it
+// is not handed down to them: they call look() once in some ten thousand rows.
+class Listening {
+public:
+    explicit Listening(Control* control) : before_(std::exchange(current_, control)) {}
+    Listening(const Listening&) = delete;
+    ~Listening() { current_ = before_; }
+    static void look() {
+        if (current_ && current_->asked()) throw Stopped{};
+    }
+
+private:
+    static inline thread_local Control* current_ = nullptr;
+    Control* before_;
 };
 
 // Looks around for about a tenth of a millisecond before going to sleep: what is waited for often comes within
@@ -42,6 +80,7 @@ void given_back(Helper* helper);
 class Team {
 public:
     Team(int threads, Control& control) : control_(control) {
+        helpers_.reserve(std::max(threads, 1));          // nothing may fail once the first has begun
         for (int t = 1; t < threads; ++t)
             if (Helper* helper = lent([this, t] { wait_for_work(t); })) helpers_.push_back(helper);
     }
@@ -59,7 +98,13 @@ public:
     int size() const { return static_cast<int>(helpers_.size()) + 1; }
 
     // work(thread, task) for every task, until the control says stop. The first exception comes back.
-    void run(std::size_t tasks, const std::function<void(int, std::size_t)>& work) {
+    void run(std::size_t tasks, const std::function<void(int, std::size_t)>& work) { share(tasks, work, true); }
+    // Every task, whatever the control says: what must be done after a stop, and is brief.
+    void finish(std::size_t tasks, const std::function<void(int, std::size_t)>& work) { share(tasks, work, false); }
+
+private:
+    void share(std::size_t tasks, const std::function<void(int, std::size_t)>& work, bool until_stop) {
+        until_stop_ = until_stop;
         work_ = &work;
         tasks_ = tasks;
         next_ = 0;
@@ -72,8 +117,6 @@ public:
         await(inside_, [](int threads) { return threads == 0; });
         if (failure_) std::rethrow_exception(failure_);
     }
-
-private:
     void wait_for_work(int thread) {
         for (std::uint64_t seen = 0;;) {
             await(round_, [seen](std::uint64_t now) { return now != seen; });
@@ -85,8 +128,10 @@ private:
         }
     }
     void take_tasks(int thread) {
+        Listening listening(until_stop_ ? &control_ : nullptr);
         try {
-            for (std::size_t task; !control_.stop && (task = next_++) < tasks_;) (*work_)(thread, task);
+            for (std::size_t task; !(until_stop_ && control_.asked()) && (task = next_++) < tasks_;) (*work_)(thread, task);
+        } catch (const Stopped&) {                       // and so do the others, each at its next look
         } catch (...) {
             std::lock_guard guard(lock_);
             if (!failure_) failure_ = std::current_exception();
@@ -97,6 +142,7 @@ private:
     Control& control_;
     const std::function<void(int, std::size_t)>* work_ = nullptr;
     std::size_t tasks_ = 0;
+    bool until_stop_ = true;
     std::atomic<std::size_t> next_{0};
     std::atomic<int> inside_{0};
     std::atomic<std::uint64_t> round_{0};

@@ -144,9 +144,10 @@ namespace {
 
 class BoundedTrees final : public FamilyWorker {
 public:
-    BoundedTrees(const TreeData& data, const TreeSpec& spec, int child)
-        : data_(data), spec_(spec), child_(child), families_(data, spec, child) {}
+    BoundedTrees(const TreeData& data, const TreeSpec& spec, int child, double most_bytes)
+        : data_(data), spec_(spec), child_(child), families_(data, spec, child, most_bytes) {}
     double score(std::span<const int> parents) override { return families_.score(parents); }
+    bool fits(std::span<const int> parents) override { return families_.fits(parents); }
     bool closed(std::span<const int> parents, std::size_t required, double known, double& likelihood) override {
         if (!bounds_) bounds_ = std::make_unique<TreeBounds>(data_, spec_, child_, families_);
         return bounds_->closed(parents, required, known, likelihood);
@@ -162,12 +163,12 @@ private:
 
 }  // namespace
 
-FamilyScores tree_scores(const TreeData& data, const TreeSpec& spec) {
-    return {data.rows, [&](int child) -> std::unique_ptr<FamilyWorker> {
+FamilyScores tree_scores(const TreeData& data, const TreeSpec& spec, double most_bytes) {
+    return {data.rows, [&data, &spec, most_bytes](int child) -> std::unique_ptr<FamilyWorker> {
                 const TreeColumn& column = data.columns[child];
                 if (!spec.binned && column.kind != VariableKind::continuous && !shares(spec.leaf, column))
-                    return std::make_unique<BoundedTrees>(data, spec, child);
-                return std::make_unique<TreeFamilies>(data, spec, child);
+                    return std::make_unique<BoundedTrees>(data, spec, child, most_bytes);
+                return std::make_unique<TreeFamilies>(data, spec, child, most_bytes);
             }};
 }
 

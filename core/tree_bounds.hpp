@@ -41,7 +41,7 @@ private:
     std::vector<std::int64_t> label_;
 };
 
-// The workers of pcart and ft, with bounds where there are some.
-FamilyScores tree_scores(const TreeData& data, const TreeSpec& spec);
+// The workers of pcart and ft, with bounds where there are some. `most_bytes`: of one family; 0: no limit.
+FamilyScores tree_scores(const TreeData& data, const TreeSpec& spec, double most_bytes = 0);
 
 }  // namespace spinney

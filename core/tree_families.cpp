@@ -1,5 +1,6 @@
 #include "tree_families.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace spinney {
@@ -85,6 +86,31 @@ const TreePrior& TreeFamilies::prior_of(std::span<const int> parents) {
     auto [at, fresh] = priors_.try_emplace(shape_of(parents));
     if (fresh && spec_.structure_prior) at->second = tree_prior(grouped(data_.columns, parents));
     return at->second;
+}
+
+double bytes_of(const TreeColumn& child, std::span<const TreeColumn> parents, std::size_t rows) {
+    const double width = child.kind == VariableKind::continuous ? 3 : child.levels;
+    double boxes = 1, vectors = 1;
+    for (const TreeColumn& p : parents) {
+        if (p.kind == VariableKind::categorical) boxes *= std::ldexp(1.0, p.levels) - 1;
+        else if (p.kind == VariableKind::ordinal) boxes *= p.levels * (p.levels + 1.0) / 2;
+        else vectors *= p.levels + 1;
+    }
+    const double cells = vectors > 1 ? vectors * static_cast<double>(rows) / 2 : 1;
+    return boxes * (64 + 8 * width) + cells * boxes * 8 + (vectors > 1 ? (vectors * 4 + width * 24) * static_cast<double>(rows) : 0);
+}
+
+double joint_cuttings(const TreeData& data, const TreeSpec& spec, std::span<const int> parents) {
+    double all = 1;
+    for (int p : spec.binned ? parents : std::span<const int>{}) all *= static_cast<double>(data.cuttings[p].size());
+    return all;
+}
+
+bool TreeFamilies::fits(std::span<const int> parents) {
+    if (spec_.binned) return joint_cuttings(data_, spec_, parents) * static_cast<double>(data_.rows) <= most_cuttings;
+    const auto continuous = std::ranges::count_if(parents, [&](int p) { return data_.columns[p].kind == VariableKind::continuous; });
+    if (continuous > most_continuous) return false;
+    return most_bytes_ == 0 || bytes_of(data_.columns[child_], grouped(searched_, parents), data_.rows) <= most_bytes_;
 }
 
 double TreeFamilies::score(std::span<const int> parents) {

@@ -47,13 +47,20 @@ struct TreeSpec {
     }
 };
 
+// Bytes that the search over these parents takes at the most.
+double bytes_of(const TreeColumn& child, std::span<const TreeColumn> parents, std::size_t rows);
+// How many ways there are to cut these parents jointly; for pcart 1.
+double joint_cuttings(const TreeData& data, const TreeSpec& spec, std::span<const int> parents);
+constexpr double most_cuttings = 1e12;                   // times the rows: about an hour for one family
+
 // One worker for one child.
 class TreeFamilies final : public FamilyWorker {
 public:
-    TreeFamilies(const TreeData& data, const TreeSpec& spec, int child)
-        : data_(data), spec_(spec), searched_(shares(spec.leaf, data.columns[child]) ? data.columns : data.seen),
+    TreeFamilies(const TreeData& data, const TreeSpec& spec, int child, double most_bytes = 0)
+        : data_(data), spec_(spec), child_(child), most_bytes_(most_bytes), searched_(shares(spec.leaf, data.columns[child]) ? data.columns : data.seen),
           scorer_(make_tree_scorer(data.columns[child], data.rows, spec.leaf)) {}
     double score(std::span<const int> parents) override;
+    bool fits(std::span<const int> parents) override;
     Tree tree(std::span<const int> parents);             // pcart
     BinnedBest binned(std::span<const int> parents);     // ft
     // These columns as parents of one family, grouped until their level sets are few enough.
@@ -65,6 +72,8 @@ public:
 private:
     const TreeData& data_;
     const TreeSpec& spec_;
+    int child_;
+    double most_bytes_;                                  // for one family; 0: no limit
     const std::vector<TreeColumn>& searched_;            // the parents: `seen`, or all levels
     std::unique_ptr<TreeScorer> scorer_;
     std::map<std::vector<int>, TreePrior> priors_;       // by shape

@@ -374,7 +374,7 @@ def test_whatever_goes_wrong_is_one_sentence(
 
 
 def process(*arguments: str, **more: Any) -> subprocess.Popen[str]:
-    code = "import sys; from spinney.cli import main; sys.exit(main())"
+    code = "import sys; from spinney_start import main; sys.exit(main())"
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.PIPE, "text": True}
     return subprocess.Popen([sys.executable, "-c", code, *arguments], **{**pipes, "encoding": "utf-8", **more})
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import spinney as sp
-from spinney.errors import LimitError, SpinneyError
+from spinney.errors import SpinneyError
 
 
 @pytest.mark.parametrize("method", ["dp", "ilp"])
@@ -34,15 +34,16 @@ def table(columns: int, rows: int, seed: int = 1) -> sp.Dataset:
 
 
 def test_auto_does_not_forget_what_was_asked_for() -> None:
-    with pytest.raises(LimitError, match="time limit"):
-        sp.find(table(24, 400), max_parents=4, search="auto", k=3, time_limit=0.05)
+    """k is an option of exact searches alone: too little time for all sets does not turn it into tabu."""
+    found = sp.find(table(24, 400), max_parents=4, search="auto", k=3, time_limit=0.05)
+    assert "tabu" not in found.method and found.stopped and "within the time limit" in found.over
 
 
 def test_few_rows_and_many_families_keep_the_time_limit() -> None:
     began = time.perf_counter()
-    with pytest.raises(LimitError, match="time limit"):
-        sp.score_parent_sets(table(45, 20), score="qnml", max_parents=4, time_limit=0.1, n_jobs=1)
+    sets = sp.score_parent_sets(table(45, 20), score="qnml", max_parents=4, time_limit=0.1, n_jobs=1)
     assert time.perf_counter() - began < 30  # without an end it would take minutes
+    assert sets.unscored > 0 and all(sets.of(child)[-1][0] == () for child in sets.names)
 
 
 def test_an_optimal_network_was_not_stopped() -> None:

@@ -26,7 +26,7 @@ from slow.case import Case, cases, dependent_case
 from slow.scores import EQUIVALENT, ONE_OF_EACH, choice, local_score
 from spinney import _core
 from spinney.catalog import SCORES
-from spinney.errors import ChoiceError, LimitError, SpinneyError
+from spinney.errors import ChoiceError, SpinneyError
 
 Scores = Callable[[str, tuple[str, ...]], float]
 SIZES = {"d": 3, "a": 2, "c": 4, "b": 2, "e": 3}
@@ -392,8 +392,12 @@ def test_a_list_of_families_is_scored_as_each_alone(score: str) -> None:
         assert value == pytest.approx(sp.local_score(data, *family, score), rel=1e-12)
 
 
-def test_scoring_past_the_time_limit_is_one_sentence() -> None:
+@pytest.mark.parametrize(("search", "options"), [("tan", {"target": "a"}), ("chow-liu", {})])
+def test_scoring_past_the_time_limit_gives_the_best_of_what_was_scored(search: str, options: dict[str, str]) -> None:
     rng = np.random.default_rng(0)
-    data = sp.Dataset.from_frame(pd.DataFrame(rng.normal(size=(20_000, 16)), columns=list("abcdefghijklmnop")))
-    with pytest.raises(LimitError, match="time limit"):
-        sp.find(data, "ft", search="tan", target="a", time_limit=0.01, n_jobs=1)
+    frame = pd.DataFrame(rng.normal(size=(20_000, 16)), columns=list("abcdefghijklmnop"))
+    data = sp.Dataset.from_frame(frame.assign(a=np.where(frame["a"] > 0, "yes", "no")))
+    found = sp.find(data, "ft", search=search, time_limit=0.01, n_jobs=1, **options)
+    assert found.stopped == "time limit"
+    assert all(len(own) <= 2 for own in found.parents.values())
+    assert found.score == pytest.approx(sp.score(data, found.parents, "ft"), rel=1e-9)

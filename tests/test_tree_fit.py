@@ -111,5 +111,7 @@ def test_too_many_continuous_parents_for_trees():
     data = sp.Dataset.from_frame({f"v{i}": rng.normal(size=8) for i in range(9)})
     with pytest.raises(sp.LimitError, match="continuous parents"):
         sp.local_score(data, "v0", data.names[1:], score="pcart(max_splits=1)")
-    with pytest.raises(sp.LimitError, match="continuous parents"):
-        sp.score_parent_sets(data, score="pcart(max_splits=1)", max_parents=8)
+    sets = sp.score_parent_sets(data, score="pcart(max_splits=1)", max_parents=8, prune=False)
+    assert sets.left_out == 9 * (8 + 1)  # sets of seven and eight
+    assert max(len(parents) for _, parents, _ in sets) == 6
+    assert "fit into memory" in sets.over

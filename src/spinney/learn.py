@@ -8,24 +8,34 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from spinney.catalog import SEARCHES, Choice, Search, choose_prior, choose_search, made
-from spinney.constraints import Constraints, allowed_by, listed_candidates
+from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
 from spinney.dataset import Data, Dataset, as_dataset
-from spinney.errors import ChoiceError, LimitError
+from spinney.deadline import Deadline
+from spinney.errors import ChoiceError
 from spinney.fitted.model import LocalModel
 from spinney.graph import DAG
+from spinney.layout import counted
 from spinney.machine import check_limits, threads_for
 from spinney.network import Network
-from spinney.parent_sets import ParentSets, score_parent_sets
+from spinney.parameters import fit_models
+from spinney.parent_sets import ParentSets, scored_sets
 from spinney.plan import Plan
 from spinney.progress import Progress
 from spinney.scores import check_family, resolved, source, why_resolved
 from spinney.search import Found, automatic, check_options, exact, run, started
 from spinney.search.found import Problem, memory_for
 from spinney.version import __version__
+
+if TYPE_CHECKING:
+    from spinney.scores.tabular import Tabular
+
+STEP_1_SHARE = 0.6  # of the time limit: what remains is for the search
+FIT_SHARE = 0.1  # of the time limit, where fitting a family takes as long as scoring it
+FIT_PER_CELL = 20e-9  # seconds for a row of a table's family
 
 Parents = Mapping[str, Iterable[str]] | DAG | Network
 
@@ -40,6 +50,7 @@ class Result:
     seconds: dict[str, float]  # per step: score, search, fit
     sets: ParentSets | None = None  # the scored parent sets, where the search used them
     notes: tuple[str, ...] = ()  # what was decided about the columns and rows of the data
+    why: str = ""  # why auto took another search than it had chosen
 
     def __repr__(self) -> str:
         return f"Result({self.network!r}, score {self.found.score:.4f}, {self.found.certainty})"
@@ -77,6 +88,8 @@ def learn(
     >>> result.network, result.found.optimal
     """
     data = as_dataset(data)
+    check_limits(time_limit, seed)
+    deadline = Deadline(time_limit)
     candidates = listed_candidates(candidates)
     why_score, score = why_resolved(data, score), resolved(data, score)
     graph = _find(
@@ -87,12 +100,13 @@ def learn(
         max_parents,
         constraints,
         candidates,
-        time_limit,
+        deadline,
         n_jobs,
         seed,
         progress,
         start,
         options,
+        fit_share=FIT_SHARE,
     )
     began = time.perf_counter()
     plan = Plan(
@@ -106,9 +120,32 @@ def learn(
         __version__,
         why_score,
     )
-    network = _of_found(data, graph.found, score, prior, plan.as_dict())
-    seconds = {"score": graph.scoring, "search": graph.found.seconds, "fit": time.perf_counter() - began}
-    return Result(network, graph.found, plan, seconds, graph.sets, (*data.notes, *graph.notes))
+    found, models = _fit_found(graph, threads_for(n_jobs), deadline)
+    network = _network(data, models, found.score, plan.as_dict())
+    seconds = {"score": graph.scoring, "search": found.seconds, "fit": time.perf_counter() - began}
+    return Result(network, found, plan, seconds, graph.sets, (*data.notes, *graph.notes), graph.why)
+
+
+def _fit_found(graph: _Graph, threads: int, deadline: Deadline) -> tuple[Found, Mapping[str, LocalModel]]:
+    """The local models; where there was no time for a family, the graph is the one that was fitted, and says so."""
+    found = graph.found
+    if found.models is not None:
+        return found, found.models
+    local = found.local
+    if local is None and graph.sets is not None:
+        listed = {child: graph.sets.score_of(child, own) for child, own in found.parents.items()}
+        local = {child: math.nan if score is None else score for child, score in listed.items()}
+    fitted = fit_models(graph.room, found.parents, local, graph.allowed.required, threads, deadline)
+    if not fitted.without:
+        return found, fitted.models
+    names = ", ".join(map(repr, fitted.without[:5])) + (", ..." if len(fitted.without) > 5 else "")
+    note = f"there was no time to fit {names} with their parents: they stand without; raise the time limit"
+    stopped = "interrupted" if fitted.interrupted else "time limit"
+    parents = {child: fitted.models[child].parents for child in found.parents}
+    bound = max(found.bound, fitted.score)
+    return replace(
+        found, parents=parents, score=fitted.score, bound=bound, stopped=stopped, notes=(*found.notes, note)
+    ), fitted.models
 
 
 def find(
@@ -130,6 +167,7 @@ def find(
 
     >>> sp.find(data).parents
     """
+    check_limits(time_limit, seed)
     candidates = listed_candidates(candidates)
     return _find(
         as_dataset(data),
@@ -139,7 +177,7 @@ def find(
         max_parents,
         constraints,
         candidates,
-        time_limit,
+        Deadline(time_limit),
         n_jobs,
         seed,
         progress,
@@ -154,6 +192,9 @@ class _Graph:
     method: Choice
     sets: ParentSets | None
     scoring: float  # seconds
+    room: Tabular
+    allowed: Allowed
+    why: str = ""  # why auto took another search than it had chosen
     notes: tuple[str, ...] = ()  # of the score, about columns
 
 
@@ -165,18 +206,17 @@ def _find(
     max_parents: int | None,
     constraints: Constraints | None,
     candidates: Mapping[str, Iterable[str]] | None,
-    time_limit: float | None,
+    deadline: Deadline,
     n_jobs: int,
     seed: int,
     progress: Progress,
     start: Parents | None,
     options: Mapping[str, Any],
+    fit_share: float = 0.0,
 ) -> _Graph:
-    check_limits(time_limit, seed)
     check_options(options)
-    began = time.perf_counter()
     allowed = allowed_by(constraints, data.names, max_parents, candidates)
-    room, sets = source(data, score, prior), None
+    room, sets, why = source(data, score, prior, deadline), None, ""
     method = choose_search(search)
     left_open = method.name == "auto"
     if left_open:
@@ -184,28 +224,17 @@ def _find(
     method = choose_search(method, **options)
     assert isinstance(method.entry, Search)
     threads, first = threads_for(n_jobs), started(start, allowed)
+    reserve = _for_the_fit(room, threads, deadline, fit_share)
     if method.entry.needs_sets:
         if method.entry.room == "exact":
             exact.check_size(len(data.names), threads, memory_for(method))
-        try:
-            sets = score_parent_sets(
-                data,
-                score,
-                prior,
-                max_parents,
-                candidates,
-                constraints,
-                prune=method.values.get("k", 1) == 1,  # the second best network may hold a dominated set
-                n_jobs=n_jobs,
-                progress=progress,
-                time_limit=time_limit / 2 if left_open and time_limit is not None else time_limit,
-            )
-        except LimitError:  # a method that was left open may still be another, if that has what the user asked for
-            if not left_open or not {option.name for option in SEARCHES["tabu"].options} >= set(options):
-                raise
-            method = made(SEARCHES["tabu"], {})
-    scoring = time.perf_counter() - began
-    left = None if time_limit is None else max(1e-3, time_limit - scoring)
+        prune = method.values.get("k", 1) == 1  # the second best network may hold a dominated set
+        limit = deadline.left(0.5 if left_open else STEP_1_SHARE, reserve)
+        sets = scored_sets(room, allowed, prune, True, threads, progress, limit)
+        if left_open and sets.unscored and _tabu_is_better(sets, options):
+            why = _too_many(sets)
+            method, sets = made(SEARCHES["tabu"], {}), None
+    scoring = deadline.passed()
     found = run(
         Problem(
             allowed,
@@ -213,13 +242,54 @@ def _find(
             sets=sets,
             source=room if sets is None else None,
             start=first,
-            time_limit=left,
+            time_limit=deadline.left(1.0, reserve),
             seed=seed,
             threads=threads,
             progress=progress,
         )
     )
-    return _Graph(found, method, sets, scoring, room.notes)
+    return _Graph(_with_notes(found, room, sets), method, sets, scoring, room, allowed, why, room.notes)
+
+
+def _for_the_fit(room: Tabular, threads: int, deadline: Deadline, share: float) -> float:
+    """Seconds to keep back for the fit. A table is a pass over the rows; a tree, once more what its family took to be
+    scored, which is about one in as many as there are columns."""
+    if deadline.seconds is None or share == 0:
+        return 0.0
+    columns = len(room.names)
+    need = FIT_PER_CELL * room.data.n_rows * columns / threads
+    if room.grown_again:
+        need = max(need, deadline.seconds * (share + 1 / columns))
+    return min(need, deadline.seconds / 2)
+
+
+def _tabu_is_better(sets: ParentSets, options: Mapping[str, Any]) -> bool:
+    """It has what the user asked for, and time for a look at all pairs of columns."""
+    return sets.families is not None and (
+        {option.name for option in SEARCHES["tabu"].options} >= set(options)
+        and sets.families - sets.unscored >= len(sets.names) ** 2
+    )
+
+
+def _too_many(sets: ParentSets) -> str:
+    assert sets.families is not None
+    scored = sets.families - sets.unscored
+    return f"scoring all {sets.families:,} parent sets needs more than half of the time limit ({scored:,} were scored)"
+
+
+def _with_notes(found: Found, room: Tabular, sets: ParentSets | None) -> Found:
+    left_out = found.left_out if sets is None else sets.left_out
+    notes = []
+    if left_out:
+        gib = room.most_bytes(1) / 2**30
+        notes.append(
+            f"left out {counted(left_out, 'parent set')} that would need more than the {gib:,.1f} GiB that are free, "
+            "or more steps than can be taken"
+        )
+    if room.uncut:
+        names = ", ".join(map(repr, room.uncut[:5])) + (", ..." if len(room.uncut) > 5 else "")
+        notes.append(f"there was no time to cut {counted(len(room.uncut), 'column')} as parents: {names}")
+    return replace(found, notes=(*found.notes, *notes)) if notes else found
 
 
 def local_score(
@@ -282,7 +352,7 @@ def _plan(data: Dataset, score: str | Choice, prior: str | Choice) -> dict[str, 
 
 def _of_found(data: Dataset, found: Found, score: str | Choice, prior: str | Choice, plan: dict[str, Any]) -> Network:
     if found.models is None:
-        return _fitted(data, found.parents, score, prior, plan)
+        return _fitted(data, found.parents, score, prior, plan, found.local)
     return _network(data, found.models, found.score, plan)
 
 
@@ -292,12 +362,10 @@ def _fitted(
     score: str | Choice,
     prior: str | Choice,
     plan: dict[str, Any],
+    local: Mapping[str, float] | None = None,
 ) -> Network:
-    room = source(data, score, prior)
-    families = [(child, tuple(sorted(parents[child]))) for child in data.names]
-    values = room.local_scores(families)
-    models = {child: room.fit(child, own, float(value)) for (child, own), value in zip(families, values, strict=True)}
-    return _network(data, models, math.fsum(values), plan)
+    fitted = fit_models(source(data, score, prior), parents, local)
+    return _network(data, fitted.models, fitted.score, plan)
 
 
 def _network(data: Dataset, models: Mapping[str, LocalModel], score: float, plan: dict[str, Any]) -> Network:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,15 @@ from spinney import _core
 from spinney.catalog import Choice
 from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
 from spinney.dataset import Data, as_dataset
-from spinney.errors import ChoiceError, LimitError, way
+from spinney.deadline import Deadline
+from spinney.errors import ChoiceError
 from spinney.layout import counted
 from spinney.machine import check_limits, threads_for
 from spinney.progress import Progress, reporting
 from spinney.scores import source
+
+if TYPE_CHECKING:
+    from spinney.scores.tabular import Tabular
 
 MOST_SCORE = 1e15  # beyond, sums of scores have no digits left for their differences
 
@@ -41,6 +45,8 @@ class ParentSets:
         scored: int | None = None,
         pruned_for: Mapping[str, tuple[str, ...]] | None = None,
         complete: bool = False,
+        unscored: int = 0,
+        left_out: int = 0,
     ) -> None:
         self.names = tuple(names)
         self.order = tuple(sorted(self.names))
@@ -50,6 +56,20 @@ class ParentSets:
         # The required parents per child under which dominated sets were dropped; None: none dropped, as far as known.
         self.pruned_for = pruned_for
         self.complete = complete  # known to hold dominated sets too
+        self.unscored = unscored  # sets for which the time was not enough
+        self.left_out = left_out  # sets that would have needed more memory than there is
+
+    @property
+    def over(self) -> str:
+        """What a best network over these sets is the best of, where some sets are missing; else nothing."""
+        missing = self.unscored + self.left_out
+        if not missing or self.families is None:
+            return ""
+        reasons = [
+            *(["were scored within the time limit"] if self.unscored else []),
+            *(["fit into memory"] if self.left_out else []),
+        ]
+        return f"the {self.families - missing:,} of {self.families:,} parent sets that {' and '.join(reasons)}"
 
     @cached_property
     def pruned(self) -> bool | None:
@@ -159,7 +179,15 @@ class ParentSets:
                 raise ChoiceError(
                     f"no scored parent set of {child!r} meets the constraints; score the sets with the same constraints"
                 )
-        return ParentSets(self.names, arrays, pruned_for=self.pruned_for, complete=self.complete)
+        return ParentSets(
+            self.names,
+            arrays,
+            families=self.families,
+            pruned_for=self.pruned_for,
+            complete=self.complete,
+            unscored=self.unscored,
+            left_out=self.left_out,
+        )
 
     def _check_required(self, allowed: Allowed) -> None:
         """A set was dropped for a subset of it; where an edge is required that subset may not be allowed."""
@@ -226,36 +254,39 @@ def score_parent_sets(
 
     prune drops a set that is no better than one of its subsets (it is in no best network); bounds leaves out, unscored,
     sets for which that can be proven beforehand (table scores, and pcart for discrete children). Neither changes the
-    best network. Ctrl-C raises KeyboardInterrupt."""
+    best network. When the time is up, the sets that have been scored come back, with `unscored` saying how many have
+    not: small sets come first, and every child has its smallest one. Ctrl-C raises KeyboardInterrupt."""
     data = as_dataset(data)
     check_limits(time_limit)
+    deadline = Deadline(time_limit)
     candidates = listed_candidates(candidates)
     allowed = allowed_by(constraints, data.names, max_parents, candidates)
     room = source(data, score, prior)
+    return scored_sets(room, allowed, prune, bounds, threads_for(n_jobs), progress, deadline.left())
+
+
+def scored_sets(
+    room: Tabular,
+    allowed: Allowed,
+    prune: bool,
+    bounds: bool,
+    threads: int,
+    progress: Progress,
+    time_limit: float | None,
+) -> ParentSets:
     with reporting(progress, "scoring parent sets") as report:
         found = room.parent_sets(
-            allowed,
-            prune=prune,
-            bounds=bounds and prune,
-            threads=threads_for(n_jobs),
-            report=report,
-            time_limit=time_limit,
+            allowed, prune=prune, bounds=bounds and prune, threads=threads, report=report, time_limit=time_limit
         )
     if found.interrupted:
         raise KeyboardInterrupt
-    if found.late:
-        raise LimitError(
-            f"scoring {found.families:,} parent sets took longer than the time limit of {time_limit:g} s",
-            way("raise {}", "time_limit"),
-            way("lower {}", "max_parents"),
-            way("give {}", "candidates"),
-            way("use {}", "search", "tabu"),
-        )
     return ParentSets(
-        data.names,
+        room.data.names,
         found,
         families=found.families,
         scored=found.scored,
         pruned_for=dict(allowed.required) if prune else None,
-        complete=not prune,
+        complete=not prune and not found.late,
+        unscored=max(1, found.families - found.looked) if found.late else 0,
+        left_out=found.left_out,
     )

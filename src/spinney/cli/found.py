@@ -42,8 +42,10 @@ def proof(found: Found, over: str) -> list[str]:
     """The bound, and what follows from it."""
     if not math.isfinite(found.bound):
         return ["bound   not known: no proof (local search)"]
-    if found.optimal:
-        return [f"bound   {number(found.bound)}  gap 0: proven optimal over {over}"]
+    over = found.over or over
+    if found.closed:
+        sure = "the best" if found.over else "proven optimal"
+        return [f"bound   {number(found.bound)}  gap 0: {sure} over {over}"]
     return [
         f"bound   {number(found.bound)}  gap {100 * found.gap:.4f} %: no network over {over} scores above the bound"
     ]
@@ -54,7 +56,9 @@ def why_score(reason: str | None) -> list[str]:
     return [] if reason is None else [f"        {reason} (another: --score, see spinney list scores)"]
 
 
-def why_auto(method: str) -> str:
+def why_auto(method: str, why: str = "") -> str:
+    if why:
+        return f", chosen by auto: {why}"
     if method.startswith(("tabu", "hc")):
         return ", chosen by auto: scoring all parent sets would take more than about a minute"
     return ", chosen by auto: all parent sets can be scored, so optimality may be proven"

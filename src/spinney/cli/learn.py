@@ -118,7 +118,7 @@ def _lines(result: Result, by_auto: bool, timing: bool) -> list[str]:
         *why_score(plan.why_score),
         *proof(result.found, over),
         *others(result.found),
-        f"search  {choose_search(plan.search).short}{why_auto(plan.search) if by_auto else ''}",
+        f"search  {choose_search(plan.search).short}{why_auto(plan.search, result.why) if by_auto else ''}",
         *(seconds(result.seconds) if timing else ()),
     ]
 

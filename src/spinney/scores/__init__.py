@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from spinney.catalog import AUTO, SCORES, Choice, Score, choose_prior, choose_score
 from spinney.dataset import Dataset
+from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.priors import prior_for
 
@@ -42,12 +43,14 @@ def why_resolved(data: Dataset, score: str | Choice) -> str | None:
     return f"auto chose {resolved(data, score).name}: {kinds}"
 
 
-def source(data: Dataset, score: str | Choice, prior: str | Choice = "uniform") -> Tabular:
+def source(
+    data: Dataset, score: str | Choice, prior: str | Choice = "uniform", deadline: Deadline | None = None
+) -> Tabular:
     """Build the source of local scores for this data."""
     choice = resolved(data, score)
     assert isinstance(choice.entry, Score)
     check_kinds(data, choice.entry)
-    return _room(choice.entry.room)(data, choice, prior_for(choose_prior(prior), len(data.names)))
+    return _room(choice.entry.room)(data, choice, prior_for(choose_prior(prior), len(data.names)), deadline)
 
 
 @cache

@@ -5,7 +5,9 @@ Out: its units, its cuts at quantiles, the cells of its range, and the sums of t
 
 from __future__ import annotations
 
+import math
 import struct
+import time
 from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,7 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.dataset import Dataset
+from spinney.deadline import Deadline
 from spinney.errors import ChoiceError
+
+SHARE_FOR_CUTTING = 0.25  # of the time limit
 
 Codes = NDArray[np.uint16]
 Floats = NDArray[np.float64]
@@ -60,6 +65,21 @@ def standardised(name: str, values: Floats, wanted: bool) -> tuple[Floats, float
             f"for numbers; leave standardise=True, or measure the column in another unit"
         )
     return values, 0.0, 1.0
+
+
+class Preparing:
+    """Cutting the columns of a large table takes its time too: past a share of the limit, columns are left uncut, and
+    are no parents."""
+
+    def __init__(self, deadline: Deadline | None) -> None:
+        self._end = math.inf if deadline is None else deadline.end(SHARE_FOR_CUTTING)
+        self.uncut: list[str] = []
+
+    def time_for(self, name: str) -> bool:
+        if time.perf_counter() < self._end:
+            return True
+        self.uncut.append(name)
+        return False
 
 
 def shift_and_scale(values: Floats) -> tuple[float, float]:
@@ -165,6 +185,6 @@ def leaf_counts(codes: Codes, leaf: NDArray[Any], shape: tuple[int, ...]) -> Flo
 
 def leaf_moments(standard: Floats, leaf: NDArray[Any], leaves: int) -> Floats:
     """Rows, sum and sum of squares per leaf."""
-    return np.stack(
-        [np.bincount(leaf, w, minlength=leaves) for w in (np.ones_like(standard), standard, standard**2)], axis=1
-    )
+    rows = np.bincount(leaf, minlength=leaves).astype(np.float64)
+    sums = [np.bincount(leaf, weights, minlength=leaves) for weights in (standard, standard**2)]
+    return np.stack([rows, *sums], axis=1)

@@ -19,13 +19,23 @@ from spinney import _core
 from spinney.catalog import Choice
 from spinney.constraints import Allowed
 from spinney.dataset import Dataset
+from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.fitted.partition import Partition
 from spinney.kinds import Continuous
 from spinney.machine import available_memory
 from spinney.priors import Prior
 from spinney.progress import Report
-from spinney.scores.columns import Codes, Floats, in_row_order, leaf_counts, leaf_moments, quantile_cuts, standardised
+from spinney.scores.columns import (
+    Codes,
+    Floats,
+    Preparing,
+    in_row_order,
+    leaf_counts,
+    leaf_moments,
+    quantile_cuts,
+    standardised,
+)
 from spinney.scores.tabular import check_sets_memory, prior_network
 
 _LITTLE = 2**28  # bytes that need no asking
@@ -61,17 +71,20 @@ class Graphs:
     """One data set under decision graphs."""
 
     notes: tuple[str, ...] = ()  # what becomes of columns, for the user
+    grown_again = True
 
     def family_cost(self, parents: int) -> float:
         """Nanoseconds to score a family of so many parents, foreseen."""
         return 20_000.0 + 45.0 * self.data.n_rows
 
-    def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
+    def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
         self.data = data = in_row_order(data)
         self.choice = choice
         self.names = data.order
         self._index = {name: i for i, name in enumerate(self.names)}
+        self._preparing = Preparing(deadline)
         self._columns = [self._column(name) for name in self.names]
+        self.uncut = self._preparing.uncut
         self._facts = [column.facts() for column in self._columns]
         self._prior = prior
         self._normal = {option: float(choice[option]) for option in ("mu0", "a", "nu", "lam")}
@@ -117,6 +130,9 @@ class Graphs:
         values = self.data.values(name)
         standard, shift, scale = standardised(name, values, self.data.standardise)
         centre = float(standard.mean()) if len(values) else 0.0
+        if not self._preparing.time_for(name):  # one bin: of no use as a parent, and no cost
+            nothing: Codes = np.zeros(len(values), np.uint16)
+            return Column(1, True, nothing, standard - centre, centre, shift, scale, np.empty(0))
         cuts = quantile_cuts(np.sort(values), self.choice["bins"])
         codes = np.searchsorted(cuts, values, side="right").astype(np.uint16)
         return Column(len(cuts) + 1, True, codes, standard - centre, centre, shift, scale, cuts)
@@ -131,7 +147,7 @@ class Graphs:
         report: Report | None = None,
         time_limit: float | None = None,
     ) -> Floats:
-        """In one call of the core. Past the time limit: TimeoutError."""
+        """In one call of the core. NaN for what was not scored within the time limit."""
         for child, parents in families:
             self._check_parents(child, parents, len(parents))
         numbered = [self.family(child, parents) for child, parents in families]
@@ -176,11 +192,18 @@ class Graphs:
         with self._limits():
             return _core.greedy_graphs(self._facts, self._spec, args, report)
 
-    def fit(self, child: str, parents: Sequence[str], score: float) -> Partition:
+    def fit(self, child: str, parents: Sequence[str], score: float, stop: _core.Stop | None = None) -> Partition:
+        """`stop` may be set by another thread: TimeoutError."""
         order = tuple(sorted(parents))
         number, numbers = self.family(child, order)
+        # The core looks through every column it is given; a prior network needs them all.
+        named = sorted([number, *numbers]) if self.choice["prior"] != "pn" else list(range(len(self.names)))
+        place = {v: i for i, v in enumerate(named)}
         with self._limits():
-            graph = _core.fit_graph(self._facts, self._spec, number, numbers)
+            graph = _core.fit_graph(
+                [self._facts[v] for v in named], self._spec, place[number], [place[p] for p in numbers], stop
+            )
+        graph["nodes"] = [(named[node[0]] if node[0] >= 0 else -1, *node[1:]) for node in graph["nodes"]]
         return self._partition(child, order, graph, score)
 
     def on_the_way(

@@ -21,6 +21,7 @@ from spinney import _core
 from spinney.catalog import Choice, Score
 from spinney.constraints import Allowed
 from spinney.dataset import Dataset
+from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.fitted.table import MAX_DENSE, Table
 from spinney.machine import available_memory
@@ -44,7 +45,10 @@ class Tabular:
         """Nanoseconds to score a family of so many parents, foreseen."""
         return 0.2 * self.data.n_rows
 
-    def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
+    grown_again = False  # does a fit take as long as scoring the family?
+    uncut: Sequence[str] = ()  # columns that there was no time to prepare as parents
+
+    def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
         self.data = data
         self.choice = choice
         self.names = data.order
@@ -85,7 +89,7 @@ class Tabular:
         report: Report | None = None,
         time_limit: float | None = None,
     ) -> NDArray[np.float64]:
-        """In one call of the core. Past the time limit: TimeoutError."""
+        """In one call of the core. NaN for what was not scored within the time limit."""
         numbered = [self.family(child, parents) for child, parents in families]
         with self._limits():
             return _core.local_scores(self.data.for_core, self._spec, numbered, threads, report, time_limit or 0.0)
@@ -113,11 +117,16 @@ class Tabular:
                 time_limit or 0.0,
             )
 
+    @staticmethod
+    def most_bytes(threads: int) -> float:
+        """Of one family, where families are left out that would need more."""
+        return available_memory()
+
     def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
         with self._limits():
             return _core.greedy_counted(self.data.for_core, self._spec, args, report)
 
-    def fit(self, child: str, parents: Sequence[str], score: float) -> Table:
+    def fit(self, child: str, parents: Sequence[str], score: float, stop: _core.Stop | None = None) -> Table:
         """Posterior means where the score is Bayesian, else relative frequencies; uniform where there are no rows."""
         order = tuple(sorted(parents))
         levels, parent_levels = self.data.levels(child), tuple(self.data.levels(p) for p in order)

@@ -19,6 +19,7 @@ from spinney import _core
 from spinney.catalog import Choice
 from spinney.constraints import Allowed
 from spinney.dataset import Dataset
+from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.fitted.partition import Partition
 from spinney.kinds import Continuous
@@ -28,6 +29,7 @@ from spinney.progress import Report
 from spinney.scores.columns import (
     Codes,
     Floats,
+    Preparing,
     first_of_cell,
     frequency_ranks,
     frequent_levels,
@@ -72,7 +74,9 @@ class Column:
 class Trees:
     """One data set under pcart or ft."""
 
-    def __init__(self, data: Dataset, choice: Choice, prior: Prior) -> None:
+    grown_again = True
+
+    def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
         if prior.per_parameter != 0:
             raise ChoiceError(
                 f"the priors ebic and kappa count parameters of tables; score {choice.name} takes the others"
@@ -82,7 +86,9 @@ class Trees:
         self.names = data.order
         self._index = {name: i for i, name in enumerate(self.names)}
         self._binned = choice.name == "ft"
+        self._preparing = Preparing(deadline)
         self._columns = [self._column(name) for name in self.names]
+        self.uncut = self._preparing.uncut
         self._facts = [column.facts() for column in self._columns]
         bins = choice["max_bins"] - 1 if self._binned else 1
         self._leaf = {option: float(choice[option]) for option in ("alpha", "mu0", "a", "nu", "lam", "kappa")}
@@ -154,6 +160,10 @@ class Trees:
         halvings = 0 if self._binned else self.choice["max_splits"]
         standard, shift, scale = standardised(name, values, self.data.standardise)
         centre = float(standard.mean()) if len(values) else 0.0
+        if not self._preparing.time_for(name):  # one cell: of no use as a parent, and no cost
+            nothing: Codes = np.zeros(len(values), np.uint16)
+            uncut = ((1, nothing),) if self._binned else ()
+            return Column("continuous", 0, nothing, standard - centre, centre, shift, scale, (np.empty(0),), uncut)
         cuts, cuttings = self._cuttings(values)
         cells = halving_cells(values, kind.lo, kind.hi, halvings)
         return Column("continuous", halvings, cells, standard - centre, centre, shift, scale, cuts, cuttings)
@@ -163,8 +173,9 @@ class Trees:
         if not self._binned:
             return (), ()
         found: dict[bytes, Floats] = {}
+        ordered = np.sort(values)
         for bins in range(2, self.choice["max_bins"] + 1):
-            cuts = quantile_cuts(np.sort(values), bins)
+            cuts = quantile_cuts(ordered, bins)
             found.setdefault(cuts.tobytes(), cuts)
         cuttings = tuple(
             (len(c) + 1, np.searchsorted(c, values, side="right").astype(np.uint16)) for c in found.values()
@@ -181,7 +192,7 @@ class Trees:
         report: Report | None = None,
         time_limit: float | None = None,
     ) -> Floats:
-        """In one call of the core. Past the time limit: TimeoutError."""
+        """In one call of the core. NaN for what was not scored within the time limit."""
         for child, parents in families:
             self._check_size(child, parents)
         facts, numbered = self._named([self.family(child, parents) for child, parents in families])
@@ -208,6 +219,8 @@ class Trees:
         time_limit: float | None,
     ) -> _core.ScoredSets:
         self._check_all(allowed)
+        for child in allowed.names:
+            self._check_size(child, allowed.required[child])
         return _core.score_tree_sets(
             self._facts,
             self._spec,
@@ -217,22 +230,29 @@ class Trees:
             threads,
             report,
             time_limit or 0.0,
+            self.most_bytes(threads),
         )
 
-    def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
-        return _core.greedy_trees(self._facts, self._spec, args, report)
+    @staticmethod
+    def most_bytes(threads: int) -> float:
+        """Of one family: as many as there are threads are scored at the same time."""
+        return max(_LITTLE, 0.8 * available_memory() / threads)
 
-    def fit(self, child: str, parents: Sequence[str], score: float) -> Partition:
+    def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
+        return _core.greedy_trees(self._facts, self._spec, args, report, self.most_bytes(args.threads))
+
+    def fit(self, child: str, parents: Sequence[str], score: float, stop: _core.Stop | None = None) -> Partition:
+        """`stop` may be set by another thread: TimeoutError."""
         order = tuple(sorted(parents))
         number, numbers = self.family(child, order)
         facts, [own] = self._named([(number, numbers)])
         if self._binned:
-            choice = _core.fit_bins(facts, self._spec, *own)
+            choice = _core.fit_bins(facts, self._spec, *own, stop)
             nodes = _table_nodes([self._columns[v] for v in numbers], choice)
         else:
             nodes = [
                 _tree_node(node, [self._threshold(v) for v in numbers])
-                for node in _core.fit_tree(facts, self._spec, *own)["nodes"]
+                for node in _core.fit_tree(facts, self._spec, *own, stop)["nodes"]
             ]
         return self._partition(child, order, nodes, score)
 
@@ -283,6 +303,13 @@ class Trees:
                 way("lower {}", "max_parents"),
                 way("use {}", "score", "ft"),
             )
+        ways = math.prod(len(column.cuttings) for column in columns) if self._binned else 1
+        if ways * self.data.n_rows > _core.most_cuttings:
+            raise LimitError(
+                f"score ft would try {ways:,} joint ways to cut the {len(columns)} parents of {child!r}",
+                "name fewer parents",
+                "lower max_bins of the score",
+            )
         need = self._bytes(columns)
         if need > _LITTLE and need > 0.8 * (there := available_memory()):
             raise LimitError(
@@ -291,10 +318,6 @@ class Trees:
             )
 
     def _check_all(self, allowed: Allowed) -> None:
-        for child in allowed.names:
-            parents = [p for p in allowed.candidates[child] if allowed.most[child] > 0]
-            largest = sorted(parents, key=lambda p: -self._bytes([self._columns[self._index[p]]]))
-            self._check_size(child, largest[: allowed.most[child]])
         need, there = allowed.families * _BYTES_PER_SET, available_memory()
         if need > _LITTLE and need > 0.8 * there:
             raise LimitError(

@@ -6,6 +6,7 @@ Out: Found."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -80,7 +81,11 @@ def run(problem: Problem) -> Found:
     assert isinstance(problem.method.entry, Search)
     solve: Solve = import_module(f"spinney.search.{problem.method.entry.room}").run
     k = problem.method.values.get("k", 1)
-    return solve(problem) if k == 1 else alternatives.best(problem, k, solve)
+    found = solve(problem) if k == 1 else alternatives.best(problem, k, solve)
+    sets = problem.sets
+    if sets is None or not sets.over:
+        return found
+    return replace(found, over=sets.over, stopped=found.stopped or ("time limit" if sets.unscored else ""))
 
 
 def started(start: Any, allowed: Allowed) -> dict[str, tuple[str, ...]] | None:

@@ -16,17 +16,21 @@ from spinney.progress import reporting
 from spinney.search import greedy
 from spinney.search.found import Found, NoNetwork, Problem, memory_for, why_stopped
 
+DP_SHARE = 0.8  # of the time limit: past it there is a quick climb
+
 
 def run(problem: Problem) -> Found:
     began = time.perf_counter()
     assert problem.sets is not None
     check_size(len(problem.allowed.names), problem.threads, memory_for(problem.method))
     with reporting(problem.progress, "dynamic programming") as report:
-        found = _core.dp(problem.sets.arrays, problem.threads, report, problem.time_limit or 0.0)
+        limit = DP_SHARE * problem.time_limit if problem.time_limit else 0.0
+        found = _core.dp(problem.sets.arrays, problem.threads, report, limit)
     stopped = why_stopped(found)
     if stopped:
         plain = made(SEARCHES["hc"], {"restarts": 0})  # quick: the user has waited long enough
-        climb = greedy.run(dataclasses.replace(problem, method=plain, time_limit=1.0))
+        left = 1.0 if not problem.time_limit else max(1e-3, problem.time_limit - (time.perf_counter() - began))
+        climb = greedy.run(dataclasses.replace(problem, method=plain, time_limit=min(1.0, left)))
         return dataclasses.replace(
             climb, method=str(problem.method), stopped=stopped, seconds=time.perf_counter() - began
         )

@@ -70,7 +70,8 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Found:
-    """bound is over the candidate parent sets that were scored; gap is (bound - score) / |score|."""
+    """bound is over the candidate parent sets that were scored (`over` names them where that is not all); gap is
+    (bound - score) / |score|."""
 
     parents: dict[str, tuple[str, ...]]
     score: float
@@ -83,23 +84,31 @@ class Found:
     alternatives: tuple[Alternative, ...] = ()  # the next best networks, best first, where k asked for them
     notes: tuple[str, ...] = ()  # what a reader of the result should know
     models: Mapping[str, LocalModel] | None = None  # the local models, where the search makes them on its way
+    local: Mapping[str, float] | None = None  # the local scores, where the search knows them
+    left_out: int = 0  # families that would have needed too much memory
+    over: str = ""  # what the bound is about, where some parent sets were not scored; nothing: all candidate sets
 
     @property
     def optimal(self) -> bool:
-        """Whether the score is proven to be the best over the scored parent sets."""
+        """Proven the best of all candidate parent sets."""
+        return self.closed and not self.over
+
+    @property
+    def closed(self) -> bool:
+        """The bound meets the score: the best over the sets that were scored."""
         return self.bound - self.score <= 10 * ROUNDING * abs(self.score)
 
     @property
     def certainty(self) -> str:
         """How far the score can be from the best, in a few words."""
-        if self.optimal:
-            return "proven optimal"
+        if self.closed:
+            return f"the best over {self.over}" if self.over else "proven optimal"
         return f"gap {100 * self.gap:.2f} %" if math.isfinite(self.bound) else "no proof (local search)"
 
     @property
     def gap(self) -> float:
         """(bound - score) / |score|: no network is better by more than this share."""
-        if self.optimal:
+        if self.closed:
             return 0.0
         return (self.bound - self.score) / abs(self.score) if self.score else math.inf
 
@@ -112,6 +121,7 @@ class Found:
             "bound": self.bound if known else None,
             "gap": self.gap if known else None,
             "optimal": self.optimal,
+            "over": self.over,
             "stopped": self.stopped,
             "notes": list(self.notes),
             "parents": {child: list(parents) for child, parents in self.parents.items()},

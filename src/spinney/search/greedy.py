@@ -40,10 +40,35 @@ def run(problem: Problem) -> Found:
     parents = {
         child: tuple(allowed.names[p] for p in own) for child, own in zip(allowed.names, found["parents"], strict=True)
     }
-    score = found["score"] if problem.sets is None else added(problem, parents)
+    score = found["score"]
+    if problem.sets is not None:
+        parents, score = reached(problem, parents, why_stopped(found))
     bound = max(problem.bound(), score)
     trace = tuple((seconds, value, bound) for seconds, value in found["trace"])
-    return Found(parents, score, bound, str(problem.method), time.perf_counter() - began, trace, why_stopped(found))
+    local = None if problem.sets is not None else dict(zip(allowed.names, found["local"], strict=True))
+    return Found(
+        parents,
+        score,
+        bound,
+        str(problem.method),
+        time.perf_counter() - began,
+        trace,
+        why_stopped(found),
+        local=local,
+        left_out=found.get("left_out", 0),
+    )
+
+
+def reached(
+    problem: Problem, parents: dict[str, tuple[str, ...]], stopped: str
+) -> tuple[dict[str, tuple[str, ...]], float]:
+    """The graph with its score; where a stop came before listed sets were reached, that of the required edges."""
+    try:
+        return parents, added(problem, parents)
+    except ChoiceError:
+        if not stopped:
+            raise
+        return dict(problem.allowed.required), added(problem, dict(problem.allowed.required))
 
 
 def added(problem: Problem, parents: dict[str, tuple[str, ...]]) -> float:

@@ -10,7 +10,7 @@ import time
 from spinney import _core
 from spinney.progress import reporting
 from spinney.search.found import Found, Problem, why_stopped
-from spinney.search.greedy import MOST, added
+from spinney.search.greedy import MOST, reached
 
 
 def run(problem: Problem) -> Found:
@@ -29,7 +29,7 @@ def run(problem: Problem) -> Found:
             problem.time_limit or 0.0,
         )
     parents = {child: tuple(names[p] for p in own) for child, own in zip(names, found["parents"], strict=True)}
-    score = added(problem, parents)
+    parents, score = reached(problem, parents, why_stopped(found))
     bound = max(problem.bound(), score)
     trace = tuple((seconds, value, bound) for seconds, value in found["trace"])
     return Found(parents, score, bound, str(problem.method), time.perf_counter() - began, trace, why_stopped(found))

@@ -1,13 +1,16 @@
 """The best tree: Chow-Liu, and tree-augmented naive Bayes.
 
-In:  a Problem; scores come from its parent sets, or all families that a tree can have are scored in one call.
-Out: Found. No tree scores more; the bound is over all listed sets, trees or not, as that of every search. Ctrl-C and
-the time limit end the scoring, before which there is no tree to give back."""
+In:  a Problem; scores come from its parent sets, or all families that a tree can have are scored.
+Out: Found. No tree scores more; the bound is over all listed sets, trees or not, as that of every search. When the time
+is up, the best tree over the families that have been scored, or the best forest where they allow no tree. Ctrl-C ends
+the scoring, before which there is no tree to give back."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +18,16 @@ from numpy.typing import NDArray
 
 from spinney import _core
 from spinney.constraints import Allowed
+from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, named, way
+from spinney.machine import available_memory
 from spinney.progress import reporting
 from spinney.search.found import Found, NoNetwork, Problem
 
 Floats = NDArray[np.float64]
 
+FAMILIES_AT_ONCE = 200_000
+BYTES_PER_PAIR = 40.0  # a score, its weight, a copy of each on the way
 TIE = 1e-12  # of the largest local score: weights that differ by less are equal, so that rounding decides nothing
 
 
@@ -51,6 +58,8 @@ class _Scores:
     alone: Floats
     joint: Floats
     listed: NDArray[np.bool_]  # False: the list has no such set any more, the stem alone stands for it
+    bare: NDArray[np.bool_]  # True: there was no time to score the node with the stem, it stands without parents
+    late: bool = False  # the time was up before all families were scored
 
     def weights(self) -> Floats:
         """What the one more parent adds; for a node that must have one, what is lost against its best."""
@@ -71,18 +80,22 @@ def run(problem: Problem) -> Found:
         )
     shape, forest = _shape(problem), problem.method["forest"]
     scores = _listed(problem, shape) if problem.sets is not None else _counted(problem, shape)
-    chosen = _core.branching(scores.weights(), np.isfinite(scores.alone).tolist(), forest, scores.tie())
+    roots = np.isfinite(scores.alone).tolist()
+    chosen = _core.branching(scores.weights(), roots, forest, scores.tie())
+    if shape.nodes and not chosen and scores.late:
+        chosen = _core.branching(scores.weights(), roots, True, scores.tie())
     if shape.nodes and not chosen:
         raise NoNetwork() if forest else _no_tree(problem)
     parents: dict[str, tuple[str, ...]] = dict.fromkeys(shape.allowed.names, ())
     local = [scores.stem]
     for i, (child, parent) in enumerate(zip(shape.nodes, chosen, strict=True)):
         extra = (shape.nodes[parent],) if parent >= 0 and scores.listed[i, parent] else ()
-        parents[child] = tuple(sorted((*shape.stem, *extra)))
+        parents[child] = () if scores.bare[i] else tuple(sorted((*shape.stem, *extra)))
         local.append(float(scores.joint[i, parent] if parent >= 0 else scores.alone[i]))
     score = math.fsum(local)
     bound, seconds = max(problem.bound(), score), time.perf_counter() - began
-    return Found(parents, score, bound, str(problem.method), seconds, ((seconds, score, bound),))
+    trace, stopped = ((seconds, score, bound),), "time limit" if scores.late else ""
+    return Found(parents, score, bound, str(problem.method), seconds, trace, stopped)
 
 
 def _shape(problem: Problem) -> _Shape:
@@ -143,32 +156,73 @@ def _check(problem: Problem, shape: _Shape) -> None:
 
 
 def _counted(problem: Problem, shape: _Shape) -> _Scores:
-    """From the data: all families in one list."""
+    """From the data: first every node with the stem alone, then with one more parent, some children at a time."""
     assert problem.source is not None
-    place = {name: i for i, name in enumerate(shape.nodes)}
-    families: list[tuple[str, tuple[str, ...]]] = [(name, ()) for name in shape.stem]
-    alone = [i for i, child in enumerate(shape.nodes) if shape.may_be_alone(child)]
-    families += [(shape.nodes[i], shape.stem) for i in alone]
-    joint = [(i, place[extra]) for i, child in enumerate(shape.nodes) for extra in shape.extras(child)]
-    families += [(shape.nodes[i], (*shape.stem, shape.nodes[j])) for i, j in joint]
+    nodes, deadline = shape.nodes, Deadline(problem.time_limit)
+    _check_memory(problem, len(nodes))
+    place = {name: i for i, name in enumerate(nodes)}
+    extras = [shape.extras(child) for child in nodes]
+    total, done = sum(map(len, extras)), 0
     with reporting(problem.progress, "scoring families") as report:
-        try:
-            values = problem.source.local_scores(families, problem.threads, report, problem.time_limit)
-        except TimeoutError:
-            raise LimitError(
-                f"scoring the {len(families):,} families that {problem.method.name} chooses from took longer than the "
-                f"time limit",
-                way("raise {}", "time_limit"),
-                way("give {}", "candidates"),
-                "take fewer columns or rows",
-            ) from None
-    scores = _nothing(float(values[0]) if shape.stem else 0.0, len(shape.nodes))
-    first = len(shape.stem)
-    scores.alone[alone] = values[first : first + len(alone)]
-    rows, columns = np.array(joint, np.intp).reshape(-1, 2).T
-    scores.joint[rows, columns] = values[first + len(alone) :]
-    scores.listed[rows, columns] = True
-    return scores
+
+        def ask(families: list[tuple[str, tuple[str, ...]]], free: bool = False) -> Floats:
+            if not families:
+                return np.empty(0)
+            told = None if report is None else lambda some, _: report(done + some, total)
+            limit = None if free else deadline.left()
+            return np.asarray(problem.source.local_scores(families, problem.threads, told, limit))  # type: ignore[union-attr]
+
+        scores = _nothing(math.fsum(ask([(name, ()) for name in shape.stem], free=True)), len(nodes))
+        alone = [i for i, child in enumerate(nodes) if shape.may_be_alone(child)]
+        scores.alone[alone] = ask([(nodes[i], shape.stem) for i in alone], free=not shape.stem)
+        late = np.isnan(scores.alone)
+        if late.any():
+            scores.bare[late] = True
+            scores.alone[late] = ask([(nodes[i], ()) for i in np.flatnonzero(late)], free=True)
+        for block in _blocks([len(own) for own in extras]):
+            pairs = [(i, place[extra]) for i in block if not scores.bare[i] for extra in extras[i]]
+            if not pairs or deadline.over():
+                continue
+            rows, columns = np.array(pairs, np.intp).T
+            values = ask([(nodes[i], (*shape.stem, nodes[j])) for i, j in pairs])
+            scores.joint[rows, columns] = np.where(np.isnan(values), -math.inf, values)
+            scores.listed[rows, columns] = True
+            done += int(np.isfinite(values).sum())
+        _with_required(shape, scores, place, ask)
+    return dataclasses.replace(scores, late=bool(late.any()) or (deadline.over() and done < total))
+
+
+def _with_required(shape: _Shape, scores: _Scores, place: dict[str, int], ask: Callable[..., Floats]) -> None:
+    """A node that must have one more parent gets it, however late it is."""
+    for i, child in enumerate(shape.nodes):
+        if shape.may_be_alone(child) or np.isfinite(scores.joint[i]).any():
+            continue
+        [extra] = shape.extras(child)
+        scores.joint[i, place[extra]] = ask([(child, (*shape.stem, extra))], free=True)[0]
+        scores.listed[i, place[extra]] = True
+
+
+def _blocks(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Neighbours that have about FAMILIES_AT_ONCE families together: lists of all pairs of columns outgrow memory."""
+    block: list[int] = []
+    for i, size in enumerate(sizes):
+        if block and sum(sizes[j] for j in block) + size > FAMILIES_AT_ONCE:
+            yield block
+            block = []
+        block.append(i)
+    if block:
+        yield block
+
+
+def _check_memory(problem: Problem, nodes: int) -> None:
+    need = BYTES_PER_PAIR * float(nodes) ** 2
+    if need > 2**28 and need > 0.8 * (there := available_memory()):
+        raise LimitError(
+            f"{problem.method.name} over {nodes:,} columns needs {need / 2**30:,.1f} GiB of memory and "
+            f"{there / 2**30:,.1f} GiB are free",
+            "take fewer columns",
+            way("use {}", "search", "hc"),
+        )
 
 
 def _listed(problem: Problem, shape: _Shape) -> _Scores:
@@ -193,7 +247,8 @@ def _listed(problem: Problem, shape: _Shape) -> _Scores:
 
 def _nothing(stem: float, nodes: int) -> _Scores:
     pairs = (nodes, nodes)
-    return _Scores(stem, np.full(nodes, -math.inf), np.full(pairs, -math.inf), np.zeros(pairs, np.bool_))
+    bare = np.zeros(nodes, np.bool_)
+    return _Scores(stem, np.full(nodes, -math.inf), np.full(pairs, -math.inf), np.zeros(pairs, np.bool_), bare)
 
 
 def _no_tree(problem: Problem) -> ChoiceError:

@@ -1,0 +1,78 @@
+"""The command's first step: Ctrl-C is answered from here on, before the imports that take most of a second.
+
+In:  the process that a shell started.
+Out: the exit code of spinney.cli.main. This is a package of its own because importing anything from spinney imports
+numpy and pyarrow first. Ctrl-C once stops the work, and the best network so far is given; twice, it ends the
+process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from types import FrameType
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+
+def main() -> int:
+    if not _answers(_leave):
+        return _command()
+    try:
+        code = _command()
+    except KeyboardInterrupt:  # before or after the part of the command that answers it
+        _answers(signal.SIG_IGN)
+        _say()
+        return INTERRUPTED
+    _answers(signal.SIG_IGN)  # all is said, and only the process has still to end
+    return code
+
+
+def _command() -> int:
+    from spinney.cli import main as command
+
+    _answers(_Once())
+    return command()
+
+
+def _answers(handler: signal.Handlers | _Once | object) -> bool:
+    """Whether Ctrl-C is ours to answer: not where whoever started us has it ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        return False
+    signal.signal(signal.SIGINT, handler)  # type: ignore[arg-type]
+    return True
+
+
+class _Once:
+    """The first time KeyboardInterrupt, for the search to stop; the second time the end. An import that is broken off
+    would leave half a module behind, so there it is the end at once."""
+
+    def __init__(self) -> None:
+        self._asked = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if self._asked or _importing(frame):
+            _leave(number, frame)
+        self._asked = True
+        raise KeyboardInterrupt
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    _say()
+    os._exit(INTERRUPTED)
+
+
+def _say() -> None:
+    """Written past Python's buffers, which the moment may have left locked. A progress bar has hidden the cursor."""
+    shown = "\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
+    with suppress(OSError):  # standard error may be closed
+        os.write(2, f"{shown}spinney: interrupted before there was a result\n".encode())
