@@ -116,7 +116,7 @@ public:
             }
         }
     }
-    // An error of somebody else's signal, or of the progress function: it goes out when the job has ended.
+    // An error of another signal handler, or of the progress function: it goes out when the job has ended.
     void rethrow() {
         if (error_) throw *error_;
     }

@@ -342,7 +342,7 @@ def test_fit_dataset_refuses_what_is_no_class() -> None:
         sp.TANClassifier().fit_dataset(data, "length")
     with pytest.raises(sp.DataError, match="no column 'sort'"):
         sp.TANClassifier().fit_dataset(data, "sort")
-    with pytest.raises(sp.DataError, match="no column but the class"):
+    with pytest.raises(sp.DataError, match="no column besides the class"):
         sp.TANClassifier().fit_dataset(data.select(["kind"]), "kind")
 
 

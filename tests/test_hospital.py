@@ -9,6 +9,7 @@ import csv
 import datetime
 import importlib.util
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -65,3 +66,10 @@ def test_the_cells_are_the_numbers_and_days_that_the_file_means() -> None:
     assert np.array_equal(data.values("Aufnahme"), days)
     smokers = [row["Raucher"] or "missing" for row in kept]
     assert [data.levels("Raucher")[code] for code in data.codes("Raucher")] == smokers
+
+
+def test_the_certificate_names_the_rows_that_it_is_about(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["learn", str(FILE), "--score", "pcart"]) == 0
+    out, err = capsys.readouterr()
+    kept, read = (int(number) for number in re.findall(r"for (\d+) of (\d+) rows", out)[0])
+    assert (read - kept, read) == tuple(map(int, re.findall(r"dropped: (\d+) of (\d+)", err)[0])) and kept < read

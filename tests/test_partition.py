@@ -374,7 +374,7 @@ def test_damaged_json_is_refused(tmp_path: Path) -> None:
 
 def test_bif_is_for_tables(tmp_path: Path) -> None:
     network = random_mixed_network(np.random.default_rng(6), KINDS)
-    with pytest.raises(ChoiceError, match=r"net\.bif: BIF knows only tables .* 'x' is continuous"):
+    with pytest.raises(ChoiceError, match=r"net\.bif: BIF needs tables of discrete columns, and 'x' is continuous"):
         network.export(tmp_path / "net.bif")
     discrete = random_mixed_network(np.random.default_rng(6), {name: KINDS[name] for name in "co"})
     with pytest.raises(ChoiceError, match="'c' is a partition"):

@@ -88,9 +88,14 @@ def graph_spec(levels: list[int], tables: list[tuple[list[int], Any]]) -> _core.
     )
 
 
-def tree(kind: str, levels: int, codes: Any = CODES, values: Any = None, cuttings: Any = ()) -> Any:
+def tree(
+    kind: str, levels: int, codes: Any = CODES, values: Any = None, cuttings: Any = (), groupings: Any = ()
+) -> Any:
     spec = _core.TreeSpec(False, structure_prior=True, log_cuttings=0.0, size_prior=[], **TREE)
-    columns = [("categorical", 2, CODES, None, 0.0, [(2, CODES)]), (kind, levels, codes, values, 0.0, list(cuttings))]
+    columns = [
+        ("categorical", 2, CODES, None, 0.0, [(2, CODES)], []),
+        (kind, levels, codes, values, 0.0, list(cuttings), list(groupings)),
+    ]
     return _core.tree_scores(columns, spec, [(0, [1])])
 
 
@@ -115,6 +120,8 @@ VALUES = np.zeros(4)
         lambda: tree("categorical", 2, cuttings=[(1, CODES)]),
         lambda: tree("categorical", 2, cuttings=[(-1, CODES)]),
         lambda: tree("categorical", 2, cuttings=[(2, CODES[:3].copy())]),
+        lambda: tree("categorical", 3, groupings=[(2, CODES[:2].copy())]),  # a grouping names every level
+        lambda: tree("categorical", 2, groupings=[(1, CODES[:2].copy())]),
         lambda: _core.tree_prior([("continuous", 64)]),
         lambda: _core.tree_prior([("colour", 2)]),
         lambda: _core.tree_prior([("ordinal", -3)]),

@@ -55,7 +55,7 @@ def test_the_leaves_of_the_fitted_tree_give_the_score(child, seed):
 
 def test_a_parent_of_one_level_among_continuous_ones():
     x = np.random.default_rng(5).normal(size=60)
-    data = sp.Dataset.from_frame({"x": x, "one": ["a"] * 60, "y": np.sign(x) * 3})
+    data = sp.Dataset.from_frame({"x": x, "one": ["a"] * 60, "y": np.sign(x) * 3}, keep_all=True)
     tree = sp.fit(data, {"y": ["one", "x"]}, score="pcart").models["y"]
     assert tree.score == sp.local_score(data, "y", ["one", "x"], score="pcart")
     assert len(tree.sums) > 1

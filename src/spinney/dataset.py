@@ -47,6 +47,7 @@ class Dataset:
         notes: Sequence[str] = (),
         left_out: Mapping[str, str] | None = None,
         cuts: Mapping[str, tuple[float, ...]] | None = None,
+        rows_dropped: int = 0,
         standardise: bool = True,
     ) -> None:
         """From columns that are checked already; others use read(), from_frame(), from_codes() or from_columns()."""
@@ -58,6 +59,7 @@ class Dataset:
         self.left_out: dict[str, str] = dict(left_out or {})  # columns of the table that are not here, and why
         self.cuts: dict[str, tuple[float, ...]] = dict(cuts or {})  # where columns were cut into their intervals
         self.n_rows = n_rows
+        self.rows_dropped = rows_dropped  # rows of the table that are not here, because they had missing cells
         self.standardise = standardise
         self._data: dict[str, Array] = {name: np.ascontiguousarray(column.data) for name, column in columns.items()}
         self._protect()
@@ -157,7 +159,14 @@ class Dataset:
     def from_raw(cls, table: RawTable, reading: Reading, *, standardise: bool = True) -> Dataset:
         """From a table as table.py reads it, under choices that are checked."""
         made = prepare(table, reading)
-        return cls(made.columns, made.n_rows, notes=made.all_notes(), left_out=made.left_out, standardise=standardise)
+        return cls(
+            made.columns,
+            made.n_rows,
+            notes=made.all_notes(),
+            left_out=made.left_out,
+            rows_dropped=len(table.columns[0]) - made.n_rows,
+            standardise=standardise,
+        )
 
     @classmethod
     def from_codes(
@@ -295,7 +304,15 @@ class Dataset:
     ) -> Dataset:
         """A Dataset of other columns or rows that were read as these were."""
         own = {name: cuts[name] for name in columns if name in cuts}
-        return Dataset(columns, n_rows, notes=notes, left_out=self.left_out, cuts=own, standardise=self.standardise)
+        return Dataset(
+            columns,
+            n_rows,
+            notes=notes,
+            left_out=self.left_out,
+            cuts=own,
+            rows_dropped=self.rows_dropped if n_rows == self.n_rows else 0,
+            standardise=self.standardise,
+        )
 
     def discretised(self, method: str, columns: Iterable[str] | None = None) -> Dataset:
         """Continuous columns cut into intervals, as ordinal columns: 'quantile(5)', 'width(5)' or 'mdl(target)'.

@@ -1,6 +1,6 @@
 """What is doubtful about a column.
 
-In:  an Encoded column that nobody declared, and its name.
+In:  an Encoded column without a declared kind, and its name.
 Out: why nothing can be learned from it, if that is so: it is then left out; or what looks odd about its texts.
 The rules are those of docs/data-kinds.md, and a declared kind overrules each of them."""
 
@@ -31,7 +31,7 @@ _TIMES = {
 
 
 def useless(name: str, column: Encoded, most_levels: int) -> str | None:
-    """Why nothing can be learned from the column, or None. REQUIRES: nobody declared its kind."""
+    """Why nothing can be learned from the column, or None. REQUIRES: its kind is not declared."""
     present = column.present()
     if len(present) == 0:
         return "all of its cells are empty"
@@ -101,7 +101,7 @@ def named_like_an_identifier(name: str) -> bool:
 
 
 def odd_texts(name: str, seen: list[str], column: Encoded, rows: Rows, is_number: re.Pattern[str]) -> list[str]:
-    """What looks odd about the texts of a column that nobody declared."""
+    """What looks odd about the texts of a column without a declared kind."""
     assert column.texts is not None
     notes = []
     numbers = [text for text in seen if is_number.match(text)]

@@ -1,4 +1,4 @@
-"""The walk, one line a room: data -> scores -> search -> network.
+"""All steps: data -> scores -> search -> network.
 
 In:  a Dataset and the choices.
 Out: Result; or a number, or a fitted Network for a graph that is given."""
@@ -369,7 +369,9 @@ def _fitted(
 
 
 def _network(data: Dataset, models: Mapping[str, LocalModel], score: float, plan: dict[str, Any]) -> Network:
-    facts = {"fingerprint": data.fingerprint, "rows": data.n_rows}
+    facts: dict[str, Any] = {"fingerprint": data.fingerprint, "rows": data.n_rows}
+    if data.rows_dropped:
+        facts["rows_dropped"] = data.rows_dropped
     return Network(dict(data.kinds), models, plan=plan, score=score, data=facts, cuts=data.cuts)
 
 

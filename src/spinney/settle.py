@@ -23,7 +23,7 @@ from spinney.reading import shown
 
 FEW_INTEGERS = 10  # an integer column with at most so many distinct values is categorical
 MANY_LEVELS = 1_000  # more are noted, with the memory a count table would take
-MOST_LEVELS = 100  # of a column that nobody declared; the rarest become one
+MOST_LEVELS = 100  # of a column without a declared kind; the rarest become one
 MISSING_LEVEL = "missing"  # the level of missing cells
 OTHER_LEVEL = "other"  # the level of rare ones
 _EXACT_INTEGERS = 2**53  # larger integers are not exact as float64
@@ -38,7 +38,7 @@ class Rules:
     missing_level: bool = False  # missing cells become a level
     add_levels: bool = False  # levels that kinds does not name are added
     min_count: int = 1  # rarer levels become "other"
-    most_levels: int | None = MOST_LEVELS  # so many at the most, in a column that nobody declared; None: any number
+    most_levels: int | None = MOST_LEVELS  # so many at the most, without a declared kind; None: any number
     every_row: bool = False  # no row may be dropped
 
 
@@ -206,7 +206,7 @@ def _reason(column: Encoded, declared: Kind | None, seen: list[str]) -> str:
 
 
 def _rare(column: Encoded, counts: npt.NDArray[np.intp], declared: Kind | None, rules: Rules) -> set[str]:
-    """The levels that become "other": those rarer than min_count, and, if nobody declared the column, all beyond the
+    """The levels that become "other": those rarer than min_count, and, if it has no declared kind, all beyond the
     most frequent ones. An order of levels is not broken up."""
     assert column.texts is not None
     if isinstance(declared, Ordinal) or (declared is None and column.source == "ordered categories"):

@@ -107,9 +107,11 @@ def _record(result: Result, notes: tuple[str, ...], timing: bool) -> dict[str, A
 
 def _lines(result: Result, by_auto: bool, timing: bool) -> list[str]:
     network, plan = result.network, result.plan
-    rows = network.data["rows"] if network.data else 0
+    facts = network.data or {"rows": 0}
+    rows, dropped = facts["rows"], facts.get("rows_dropped", 0)
     over = f"parent sets of {'any size' if plan.max_parents is None else f'up to {plan.max_parents}'}"
     over += ", within the constraints" if plan.constraints else ""
+    over += f", for {rows:,} of {rows + dropped:,} rows" if dropped else ""
     return [
         f"{counted(len(network.names), 'node')} and {counted(len(network.edges), 'edge')} from {counted(rows, 'row')}; "
         "each node with its parents and its local score",

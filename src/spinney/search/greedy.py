@@ -13,7 +13,7 @@ from spinney.errors import ChoiceError, way
 from spinney.progress import reporting
 from spinney.search.found import Found, Problem, why_stopped
 
-MOST = 2**31 - 1  # the core's numbers; nobody lives to see the difference
+MOST = 2**31 - 1  # the core's int32
 
 
 def run(problem: Problem) -> Found:
