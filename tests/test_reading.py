@@ -473,7 +473,7 @@ def test_closed_standard_input_and_paths_that_cannot_be(tmp_path, capsys):
     for path in ("a\0b.csv", "\ud800.csv", "x" * 5000 + ".csv"):
         says(lambda path=path: read_table(path), SpinneyError)
     data = sp.Dataset.from_frame({"a": ["x", "y"]})
-    assert "name of a file" in says(lambda: data.write(tmp_path / "a\0b.csv"), SpinneyError)
+    assert "path of a file" in says(lambda: data.write(tmp_path / "a\0b.csv"), SpinneyError)
 
 
 def test_more_rows_than_can_be_drawn(tmp_path, capsys):

@@ -159,7 +159,7 @@ def test_alphas_of_a_file_are_checked(tmp_path):
     sp.fit(data, {"child": ["p0"]}, score="ft(ess=1)").save(path)
     whole = json.loads(path.read_text())
     (place,) = (i for i, node in enumerate(whole["nodes"]) if node["child"] == "child")
-    for wrong, said in (([0.1], "one for each of 4 leaves"), ([0.1, 0.1, 0.1, 0.0], "numbers above 0")):
+    for wrong, said in (([0.1], "one for each of 4 leaves"), ([0.1, 0.1, 0.1, 0.0], "numbers from above 0")):
         whole["nodes"][place]["alphas"] = wrong
         path.write_text(json.dumps(whole))
         with pytest.raises(FileFormatError, match=said):

@@ -5,8 +5,6 @@ Out: the leaves of the fitted partition, scored again by the slow twins, give th
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -90,14 +88,6 @@ def test_threads_change_nothing():
     data = mixed(150, 2)
     one, two = (sp.score_parent_sets(data, "pcart", max_parents=3, n_jobs=n) for n in (1, 2))
     assert one == two
-
-
-def test_a_column_with_too_many_levels_for_trees():
-    data = sp.Dataset.from_frame({"a": [f"l{i}" for i in range(40)] * 3, "b": list("xy") * 60})
-    with pytest.raises(sp.LimitError, match="'a' has 40 levels"):
-        sp.local_score(data, "b", ["a"], score="pcart")
-    assert math.isfinite(sp.local_score(data, "a", ["b"], score="pcart"))
-    assert math.isfinite(sp.local_score(data, "b", ["a"], score="ft"))
 
 
 @pytest.mark.parametrize("prior", ["ebic", "kappa(0.5)"])

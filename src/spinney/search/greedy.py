@@ -62,13 +62,20 @@ def run(problem: Problem) -> Found:
 def reached(
     problem: Problem, parents: dict[str, tuple[str, ...]], stopped: str
 ) -> tuple[dict[str, tuple[str, ...]], float]:
-    """The graph with its score; where a stop came before listed sets were reached, that of the required edges."""
-    try:
-        return parents, added(problem, parents)
-    except ChoiceError:
-        if not stopped:
-            raise
-        return dict(problem.allowed.required), added(problem, dict(problem.allowed.required))
+    """The graph with its score. A stop may come before listed sets, or what the search starts from, were reached: then
+    the start, or the required edges alone, if they score more."""
+    known = [parents, *([dict(problem.start or {}), dict(problem.allowed.required)] if stopped else [])]
+    scored, refused = [], None
+    for graph in known:
+        if graph:
+            try:
+                scored.append((graph, added(problem, graph)))
+            except ChoiceError as error:
+                refused = refused or error
+    if not scored:
+        assert refused is not None
+        raise refused
+    return max(scored, key=lambda one: one[1])
 
 
 def added(problem: Problem, parents: dict[str, tuple[str, ...]]) -> float:
