@@ -259,7 +259,7 @@ def _for_the_fit(room: Tabular, threads: int, deadline: Deadline, share: float) 
     columns = len(room.names)
     need = FIT_PER_CELL * room.data.n_rows * columns / threads
     if room.grown_again:
-        need = max(need, deadline.seconds * (share + 1 / columns))
+        need += deadline.seconds * (share + 1 / columns)
     return min(need, deadline.seconds / 2)
 
 

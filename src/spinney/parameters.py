@@ -104,8 +104,12 @@ def fit_models(
         raise work.failures[0]
     without = [child for child, _ in families if child not in work.models]
     least = [(child, tuple(sorted((required or {}).get(child, ())))) for child in without]
-    for (child, own), value in zip(least, room.local_scores(least, threads) if least else (), strict=True):
-        work.models[child] = room.fit(child, own, float(value))
+    if least:
+        rest = _Work(room, least, dict(zip(without, map(float, room.local_scores(least, threads)), strict=True)))
+        _run(rest, threads, Deadline(None))
+        if rest.failures:
+            raise rest.failures[0]
+        work.models.update(rest.models)
     models = {child: work.models[child] for child, _ in families}
     return Fitted(models, tuple(c for c, own in least if own != tuple(sorted(parents[c]))), work.interrupted)
 

@@ -185,6 +185,8 @@ def leaf_counts(codes: Codes, leaf: NDArray[Any], shape: tuple[int, ...]) -> Flo
 
 def leaf_moments(standard: Floats, leaf: NDArray[Any], leaves: int) -> Floats:
     """Rows, sum and sum of squares per leaf."""
+    if leaves == 1:
+        return np.array([[len(standard), standard.sum(), (standard**2).sum()]], np.float64)
     rows = np.bincount(leaf, minlength=leaves).astype(np.float64)
     sums = [np.bincount(leaf, weights, minlength=leaves) for weights in (standard, standard**2)]
     return np.stack([rows, *sums], axis=1)

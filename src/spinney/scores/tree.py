@@ -246,7 +246,9 @@ class Trees:
         order = tuple(sorted(parents))
         number, numbers = self.family(child, order)
         facts, [own] = self._named([(number, numbers)])
-        if self._binned:
+        if not order:  # one leaf: nothing to search for, and cheap over a million rows
+            nodes = [_Node(leaf=0)]
+        elif self._binned:
             choice = _core.fit_bins(facts, self._spec, *own, stop)
             nodes = _table_nodes([self._columns[v] for v in numbers], choice)
         else:

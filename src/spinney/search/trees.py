@@ -95,7 +95,12 @@ def run(problem: Problem) -> Found:
     score = math.fsum(local)
     bound, seconds = max(problem.bound(), score), time.perf_counter() - began
     trace, stopped = ((seconds, score, bound),), "time limit" if scores.late else ""
-    return Found(parents, score, bound, str(problem.method), seconds, trace, stopped)
+    known = (
+        None
+        if problem.sets is not None
+        else dict(zip((*shape.stem, *shape.nodes), local[not shape.stem :], strict=True))
+    )
+    return Found(parents, score, bound, str(problem.method), seconds, trace, stopped, local=known)
 
 
 def _shape(problem: Problem) -> _Shape:
