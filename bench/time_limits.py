@@ -1,7 +1,8 @@
 """Is the time limit a wall limit? Random jobs, scores x searches x sizes up to a million rows, limits of 1 to 30 s.
 
 In:  nothing; the tables are made here, each column from one or two before it.
-Out: per job when it ended after its limit, loading not counted. Fails if a job ends more than a second late or gives no network."""
+Out: per job when it ended after its limit, loading not counted. Fails if a job ends more than a second late or gives no
+network."""
 
 import json
 import random
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
 from common import Table, arguments, machine, report
 
 JOBS, SEED = 60, 12
@@ -102,7 +104,8 @@ def seconds(code: str, *words: str) -> tuple[float, subprocess.CompletedProcess[
 
 
 def run(job: Job, path: Path) -> list[Any]:
-    """[loading, learning] and what came of it. Loading of a command: what starting Python and reading the same file takes."""
+    """Seconds of loading and of learning, and what came of it. Loading of a command: starting Python and reading the
+    same file."""
     words = [job.score, job.search, str(job.limit)]
     if job.by == "library":
         _, done = seconds(LIBRARY, str(path), *words)
@@ -136,16 +139,16 @@ def main() -> None:
             loading, learning, edges, chosen, stopped = run(job, file_of(job, Path(folder)))
             late = None if learning is None else max(0.0, learning - job.limit)
             shown.rows.append([
-                number, job.by, job.kind, job.rows, job.columns, job.score, job.search, job.limit, loading, learning, late,
-                edges, chosen, stopped,
+                number, job.by, job.kind, job.rows, job.columns, job.score, job.search, job.limit, loading, learning,
+                late, edges, chosen, stopped,
             ])  # fmt: skip
             print(shown.rows[-1], flush=True)
     lates = [row[10] for row in shown.rows]
     without = sum(late is None for late in lates)
     most = max(late for late in lates if late is not None)
     shown.notes = [
-        f"Latest: {most:.2f} s after its limit; {without} jobs without a network. Loading is reading the table, and for commands "
-        "starting Python too; it is measured apart and not counted."
+        f"Latest: {most:.2f} s after its limit; {without} jobs without a network. Loading is reading the table, and "
+        "for commands starting Python too; it is measured apart and not counted."
     ]
     report("time_limits", facts, [shown], options.results)
     if without or most > MOST_LATE:

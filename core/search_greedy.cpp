@@ -159,16 +159,17 @@ private:
     // scored, the best first, one per child: the scores of all these families are known.
     GreedyResult one_parent_each() {
         Listening heedless(nullptr);
-        auto own = scores_.another();
+        std::vector<std::unique_ptr<LocalScores>> own(team_.size());
         result_.local.resize(n_);
-        for (int v = 0; v < n_; ++v) {
+        team_.finish(n_, [&](int thread, std::size_t v) {
+            if (!own[thread]) own[thread] = scores_.another();
             if (!rows_[v]) {
                 std::erase_if(parents_[v], [&](int p) { return !request_.required[v].contains(p); });
                 rows_[v] = std::make_shared<Row>();
-                rows_[v]->score = own->score(v, parents_[v]);
+                rows_[v]->score = own[thread]->score(static_cast<int>(v), parents_[v]);
             }
             result_.local[v] = rows_[v]->score;
-        }
+        });
         std::vector<Move> moves;
         for (int v = 0; v < n_; ++v)
             for (int u : rows_[v]->order)

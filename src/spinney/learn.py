@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 STEP_1_SHARE = 0.6  # of the time limit: what remains is for the search
 FIT_SHARE = 0.1  # of the time limit, where fitting a family takes as long as scoring it
-FIT_PER_CELL = 20e-9  # seconds for a row of a table's family
+FIT_PER_CELL = 30e-9  # seconds for a row of a table's family, and of the fingerprint
 
 Parents = Mapping[str, Iterable[str]] | DAG | Network
 

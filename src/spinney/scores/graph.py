@@ -199,6 +199,8 @@ class Graphs:
         # The core looks through every column it is given; a prior network needs them all.
         named = sorted([number, *numbers]) if self.choice["prior"] != "pn" else list(range(len(self.names)))
         place = {v: i for i, v in enumerate(named)}
+        if not order and self._columns[number].values is not None:  # one leaf: cheap over a million rows
+            return self._partition(child, order, {"nodes": [(-1, -1, -1, 0, 0)]}, score)
         with self._limits():
             graph = _core.fit_graph(
                 [self._facts[v] for v in named], self._spec, place[number], [place[p] for p in numbers], stop
