@@ -125,8 +125,17 @@ NB_MODULE(_core, m) {
     nb::class_<Allowed>(m, "Allowed")
         .def("__init__",
              [](Allowed* self, const nb::list& own_candidates, const nb::list& own_required, const nb::list& own_most) {
-                 Lists candidates = to_lists(own_candidates), required = to_lists(own_required);
+                 Lists required = to_lists(own_required), candidates(own_candidates.size());
                  std::vector<int> most = to_ints(own_most);
+                 for (std::size_t v = 0; v < candidates.size(); ++v) {
+                     if (!own_candidates[v].is_none()) {
+                         candidates[v] = to_ints(own_candidates[v]);
+                         continue;
+                     }
+                     candidates[v].reserve(candidates.size() - 1);      // None: all others
+                     for (std::size_t u = 0; u < candidates.size(); ++u)
+                         if (u != v) candidates[v].push_back(static_cast<int>(u));
+                 }
                  check_lists(candidates, static_cast<int>(most.size()));
                  check_lists(required, static_cast<int>(most.size()));
                  for (std::size_t v = 0; v < most.size(); ++v) {

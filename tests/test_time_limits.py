@@ -204,3 +204,20 @@ def test_ctrl_c_in_the_fit_keeps_what_the_search_found(monkeypatch: pytest.Monke
     fitted = parameters.fit_models(room, parents, threads=2)
     assert fitted.interrupted and fitted.without == (endless,)
     assert {name: model.parents for name, model in fitted.models.items()} == {**parents, endless: ()}
+
+
+def test_everybody_is_listed_when_asked_for() -> None:
+    """No constraints: the core is told "all others", not their numbers; both are the same to it."""
+    names = [f"x{i}" for i in range(6)]
+    implicit = sp.Constraints().allowed(names, 2)
+    listed = sp.Constraints().allowed(names, 2, {name: [other for other in names if other != name] for name in names})
+    assert implicit.for_core.candidates == listed.for_core.candidates
+    assert dict(implicit.candidates) == dict(listed.candidates)
+
+
+def test_pairs_of_columns_that_outgrow_memory_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    from spinney import constraints
+
+    monkeypatch.setattr(constraints, "available_memory", lambda: 2.0**30)
+    with pytest.raises(sp.LimitError, match="the pairs of 20,000 columns need"):
+        assert sp.Constraints().allowed([f"x{i}" for i in range(20_000)], 2).for_core

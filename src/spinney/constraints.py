@@ -7,7 +7,7 @@ Every search reads Allowed and nothing else, so that all searches obey the same 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from math import comb
@@ -15,12 +15,12 @@ from os import PathLike, fspath
 from typing import Any
 
 from spinney import _core
-from spinney.errors import ChoiceError, FileFormatError, named, way
+from spinney.errors import ChoiceError, FileFormatError, LimitError, named, way
 from spinney.formats import suffix
 from spinney.formats.plain import json_value, yaml_value
 from spinney.formats.text import read_text
 from spinney.graph import DAG
-from spinney.machine import whole
+from spinney.machine import available_memory, whole
 
 Edge = tuple[str, str]
 
@@ -98,9 +98,9 @@ class Constraints:
 
     def _possible(
         self, order: tuple[str, ...], known: set[str], candidates: Mapping[str, Iterable[str]] | None
-    ) -> dict[str, tuple[str, ...]]:
+    ) -> Mapping[str, tuple[str, ...]]:
         if candidates is None and not self.forbidden and not self.tiers:  # all others; no sets to build
-            return {child: order[:i] + order[i + 1 :] for i, child in enumerate(order)}
+            return Others(order)
         possible = _candidates(order, known, candidates)
         tier = {name: i for i, names_of in enumerate(self.tiers) for name in names_of}
         for parent, child in self.forbidden:
@@ -163,12 +163,30 @@ class Constraints:
                 raise ChoiceError(f"column {name!r} stands in two tiers; leave it in one")
 
 
+class Others(Mapping[str, tuple[str, ...]]):
+    """Every column with all others. They are listed when asked for: of 20,000 columns the lists take gigabytes."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._index = {name: i for i, name in enumerate(names)}
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        i = self._index[name]
+        return self._names[:i] + self._names[i + 1 :]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 @dataclass(frozen=True)
 class Allowed:
     """Constraints resolved. Everything in sorted order of names."""
 
     names: tuple[str, ...]
-    candidates: dict[str, tuple[str, ...]]
+    candidates: Mapping[str, tuple[str, ...]]
     required: dict[str, tuple[str, ...]]
     most: dict[str, int]
     index: dict[str, int] = field(init=False)
@@ -188,9 +206,10 @@ class Allowed:
 
     @cached_property
     def for_core(self) -> _core.Allowed:
-        return _core.Allowed(
-            self.numbers(self.candidates), self.numbers(self.required), [self.most[name] for name in self.names]
-        )
+        _check_memory(len(self.names))
+        everybody = isinstance(self.candidates, Others)
+        candidates = [None] * len(self.names) if everybody else self.numbers(self.candidates)
+        return _core.Allowed(candidates, self.numbers(self.required), [self.most[name] for name in self.names])
 
     @cached_property
     def families(self) -> int:
@@ -217,6 +236,15 @@ class Allowed:
         )
 
 
+def _check_memory(columns: int) -> None:
+    need = BYTES_PER_PAIR * columns**2
+    if need > 2**28 and need > 0.8 * (there := available_memory()):
+        raise LimitError(
+            f"the pairs of {columns:,} columns need {need / 2**30:,.1f} GiB of memory and {there / 2**30:,.1f} GiB are "
+            f"free; take fewer columns"
+        )
+
+
 def allowed_by(
     constraints: Constraints | None,
     names: Iterable[str],
@@ -233,6 +261,7 @@ def allowed_by(
     return _everybody(own, max_parents)
 
 
+BYTES_PER_PAIR = 24.0  # of columns, in the core: two numbers, and its gain in a greedy search
 _FEW = 100  # columns: of more, what is remembered would take megabytes, and scoring takes longer anyway
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 STEP_1_SHARE = 0.6  # of the time limit: what remains is for the search
 FIT_SHARE = 0.1  # of the time limit, where fitting a family takes as long as scoring it
 FIT_PER_CELL = 30e-9  # seconds for a row of a table's family, and of the fingerprint
+FIT_PER_COLUMN = 2e-4
 
 Parents = Mapping[str, Iterable[str]] | DAG | Network
 
@@ -257,7 +258,7 @@ def _for_the_fit(room: Tabular, threads: int, deadline: Deadline, share: float) 
     if deadline.seconds is None or share == 0:
         return 0.0
     columns = len(room.names)
-    need = FIT_PER_CELL * room.data.n_rows * columns / threads
+    need = FIT_PER_CELL * room.data.n_rows * columns / threads + FIT_PER_COLUMN * columns
     if room.grown_again:
         need += deadline.seconds * (share + 1 / columns)
     return min(need, deadline.seconds / 2)

@@ -80,7 +80,8 @@ class Tabular:
         return nullcontext() if self._network is None else _joint_too_large()
 
     def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
-        return self._index[child], sorted(self._index[p] for p in parents)
+        numbers = [self._index[p] for p in parents]
+        return self._index[child], sorted(numbers) if len(numbers) > 1 else numbers
 
     def local_scores(
         self,

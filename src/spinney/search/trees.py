@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 
 FAMILIES_AT_ONCE = 200_000
 BYTES_PER_PAIR = 40.0  # a score, its weight, a copy of each on the way
+SECONDS_PER_PAIR = 1.5e-7  # for the tree itself
 TIE = 1e-12  # of the largest local score: weights that differ by less are equal, so that rounding decides nothing
 
 
@@ -163,7 +164,8 @@ def _check(problem: Problem, shape: _Shape) -> None:
 def _counted(problem: Problem, shape: _Shape) -> _Scores:
     """From the data: first every node with the stem alone, then with one more parent, some children at a time."""
     assert problem.source is not None
-    nodes, deadline = shape.nodes, Deadline(problem.time_limit)
+    nodes, limit = shape.nodes, problem.time_limit
+    deadline = Deadline(None if limit is None else max(limit / 2, limit - SECONDS_PER_PAIR * len(nodes) ** 2))
     _check_memory(problem, len(nodes))
     place = {name: i for i, name in enumerate(nodes)}
     extras = [shape.extras(child) for child in nodes]
@@ -174,8 +176,8 @@ def _counted(problem: Problem, shape: _Shape) -> _Scores:
             if not families:
                 return np.empty(0)
             told = None if report is None else lambda some, _: report(done + some, total)
-            limit = None if free else deadline.left()
-            return np.asarray(problem.source.local_scores(families, problem.threads, told, limit))  # type: ignore[union-attr]
+            left = None if free else deadline.left()
+            return np.asarray(problem.source.local_scores(families, problem.threads, told, left))  # type: ignore[union-attr]
 
         scores = _nothing(math.fsum(ask([(name, ()) for name in shape.stem], free=True)), len(nodes))
         alone = [i for i, child in enumerate(nodes) if shape.may_be_alone(child)]
@@ -185,8 +187,10 @@ def _counted(problem: Problem, shape: _Shape) -> _Scores:
             scores.bare[late] = True
             scores.alone[late] = ask([(nodes[i], ()) for i in np.flatnonzero(late)], free=True)
         for block in _blocks([len(own) for own in extras]):
+            if deadline.over():
+                break
             pairs = [(i, place[extra]) for i in block if not scores.bare[i] for extra in extras[i]]
-            if not pairs or deadline.over():
+            if not pairs:
                 continue
             rows, columns = np.array(pairs, np.intp).T
             values = ask([(nodes[i], (*shape.stem, nodes[j])) for i, j in pairs])
