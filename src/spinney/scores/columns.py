@@ -20,6 +20,7 @@ from spinney.deadline import Deadline
 from spinney.errors import ChoiceError
 
 SHARE_FOR_CUTTING = 0.25  # of the time limit
+SORT_PER_CELL = 1e-8  # seconds
 
 Codes = NDArray[np.uint16]
 Floats = NDArray[np.float64]
@@ -28,13 +29,17 @@ Floats = NDArray[np.float64]
 _SORTED: WeakKeyDictionary[Dataset, Dataset] = WeakKeyDictionary()  # data set -> the same with its rows in order
 
 
-def in_row_order(data: Dataset) -> Dataset:
+def in_row_order(data: Dataset, deadline: Deadline | None = None) -> Dataset:
     """The same rows in an order of their own, whatever their order was: by the continuous columns, then the others.
 
     Sums of numbers depend on their order in the last digits, and between equal networks these would decide. Counts do
-    not, so a table without continuous columns stays as it is."""
+    not, so a table without continuous columns stays as it is. Where sorting
+    would take more than a tenth of the time limit it is left out: the limit decides the answer there in any case."""
     continuous = [name for name in data.order if not data.kinds[name].discrete]
     if not continuous or data.n_rows < 2:
+        return data
+    cells = data.n_rows * len(data.names)
+    if deadline is not None and deadline.seconds is not None and SORT_PER_CELL * cells > 0.1 * deadline.seconds:
         return data
     if data not in _SORTED:
         first = data.values(continuous[0])

@@ -78,7 +78,7 @@ class Graphs:
         return 20_000.0 + 45.0 * self.data.n_rows
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
-        self.data = data = in_row_order(data)
+        self.data = data = in_row_order(data, deadline)
         self.choice = choice
         self.names = data.order
         self._index = {name: i for i, name in enumerate(self.names)}

@@ -81,7 +81,7 @@ class Trees:
             raise ChoiceError(
                 f"the priors ebic and kappa count parameters of tables; score {choice.name} takes the others"
             )
-        self.data = data = in_row_order(data)
+        self.data = data = in_row_order(data, deadline)
         self.choice = choice
         self.names = data.order
         self._index = {name: i for i, name in enumerate(self.names)}
