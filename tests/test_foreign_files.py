@@ -166,6 +166,8 @@ CHOICES = {
     "deep-object.json": '{"a":' * MANY,
     "twice.yaml": "required: [[a, b]]\nforbidden: []\nrequired: []\n",
     "twice.json": '{"required": [["a", "b"]], "required": []}',
+    "unclosed-text.json": '{"tiers": [["a' + "[" * 300,
+    "unclosed-escape.json": '{"tiers": [["a' + "[" * 300 + "\\",
     "edge-of-a-mapping.yaml": "required: [{a: 1, b: 2}]\n",
     "edge-of-a-mapping.json": '{"required": [{"a": 1, "b": 2}]}',
     "edge-of-lists.json": '{"required": [[["a"], ["b"]]]}',

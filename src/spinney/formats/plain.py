@@ -19,7 +19,8 @@ from spinney.errors import FileFormatError
 
 DEEPEST = 40  # levels of nesting; our own files have at most 8
 _MOST_YAML = 50_000_000  # characters; the parser makes objects of some hundred times that
-_BRACKET = re.compile(r'"(?:[^"\\]+|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+# A text that is not closed goes to the end: looking for its end in every other way would take for ever.
+_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
