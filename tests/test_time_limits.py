@@ -165,9 +165,8 @@ def test_columns_that_there_was_no_time_to_cut_are_no_parents() -> None:
         families = [(name, ()) for name in data.names]
         assert np.asarray(room.local_scores(families)) == pytest.approx(whole.local_scores(families))
         pairs = [("x00", ("x01",)), ("x03", ("x02",))]
-        assert (
-            np.asarray(room.local_scores(pairs)) <= np.asarray(whole.local_scores([(c, ()) for c, _ in pairs]))
-        ).all()
+        alone = np.asarray(whole.local_scores([(child, ()) for child, _ in pairs]))
+        assert (np.asarray(room.local_scores(pairs)) <= alone + 1e-9).all()
 
 
 def test_ctrl_c_in_the_fit_keeps_what_the_search_found(monkeypatch: pytest.MonkeyPatch) -> None:
