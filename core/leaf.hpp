@@ -25,19 +25,31 @@ struct LeafOptions {
     double ess = 0;                                      // categorical: pseudo-count of all leaves together; 0: alpha in each
 };
 
-// A number for every count up to the number of rows. Making one takes longer than scoring a family without parents, and children
-// of a kind have the same ones: every thread keeps its last few. `key` tells what is in it.
+// A number for every count up to the number of rows. The table is made when it has been asked some times: for a family without
+// parents it would take longer than everything else. Children of a kind have the same ones: every thread keeps its last few.
+// `key` tells what is in it. One worker's own.
 class CountTable {
 public:
     using Key = std::array<double, 4>;
+    using Number = std::function<double(std::size_t)>;
     CountTable() = default;
-    CountTable(const Key& key, std::size_t rows, const std::function<double(std::size_t)>& number);
-    double operator[](std::size_t count) const { return (*numbers_)[count]; }
-    const double* data() const { return numbers_->data(); }
-    std::size_t size() const { return numbers_->size(); }
+    CountTable(const Key& key, std::size_t rows, Number number) : key_(key), size_(rows + 1), number_(std::move(number)) {}
+    double operator[](std::size_t count) const { return numbers_ ? (*numbers_)[count] : not_yet(count); }
+    const double* data() const {
+        if (!numbers_) make();
+        return numbers_->data();
+    }
+    std::size_t size() const { return size_; }
 
 private:
-    std::shared_ptr<const std::vector<double>> numbers_;
+    double not_yet(std::size_t count) const;
+    void make() const;
+
+    Key key_{};
+    std::size_t size_ = 0;
+    Number number_;
+    mutable int asked_ = 0;
+    mutable std::shared_ptr<const std::vector<double>> numbers_;
 };
 
 // rising(n) for all n up to the number of rows: the pseudo-counts of leaves are few, so the tables may be whole.
@@ -82,6 +94,7 @@ public:
     void scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out) {
         constexpr std::size_t piece = 256;               // stays in the first-level cache while all levels pass over it
         Number total[piece];
+        if (leaves == 1) return one(sums, stride, out);
         for (std::size_t from = 0; from < leaves; from += piece, sums += piece, out += piece) {
             const std::size_t n = std::min(piece, leaves - from);
             std::fill_n(total, n, Number{0});
@@ -89,6 +102,13 @@ public:
             for (int k = 0; k < levels_; ++k) look_up(of_level_.data(), 1, sums + k * stride, n, out, total);
             look_up(of_total_.data(), -1, total, n, out, nullptr);
         }
+    }
+    // In the order of the loops over many.
+    void one(const Number* sums, std::size_t stride, double* out) const {
+        Number total = 0;
+        *out = 0;
+        for (int k = 0; k < levels_; ++k) *out += of_level_[sums[k * stride]], total += sums[k * stride];
+        *out -= of_total_[total];
     }
     void set_price(double price) { price_ = price; }
     // Nothing beats one leaf per level but for its price: rising(a + b) is at least rising(a) rising(b) for the total,
@@ -153,7 +173,7 @@ public:
     static constexpr bool shared = false;
     using Number = double;
     ContinuousLeaf(int, std::size_t rows, const LeafOptions& o)
-        : o_(o), constant_({1, o.a, o.nu, o.lambda}, rows, [&o](std::size_t n) {
+        : o_(o), constant_({1, o.a, o.nu, o.lambda}, rows, [o](std::size_t n) {
               const double m = static_cast<double>(n);
               return n == 0 ? 0 : -m / 2 * std::log(M_PI) + o.nu / 2 * std::log(o.lambda * o.nu) + 0.5 * std::log(o.a / (m + o.a)) +
                                       log_gamma((m + o.nu) / 2) - log_gamma(o.nu / 2);

@@ -51,7 +51,7 @@ struct TreeSpec {
 double bytes_of(const TreeColumn& child, std::span<const TreeColumn> parents, std::size_t rows);
 // How many ways there are to cut these parents jointly; for pcart 1.
 double joint_cuttings(const TreeData& data, const TreeSpec& spec, std::span<const int> parents);
-constexpr double most_cuttings = 1e12;                   // times the rows: about an hour for one family
+constexpr double most_cuttings = 1e10;                   // times the rows: about two minutes for one family
 
 // One worker for one child.
 class TreeFamilies final : public FamilyWorker {
