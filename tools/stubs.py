@@ -26,13 +26,14 @@ def generated() -> str:
     """The stub as stubgen writes it, with types that can be read and checked."""
     with tempfile.TemporaryDirectory() as folder:
         raw = Path(folder) / "_core.pyi"
-        command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "spinney._core", "-o", raw]
+        command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "spinney._core", "-o", str(raw)]
         subprocess.run(command, check=True)
         text = raw.read_text(encoding="utf-8")
     text = readable(re.sub(r"^from typing import .*\n", "", text, flags=re.MULTILINE))
     names = [name for name in ("Any", "Callable", "overload") if re.search(rf"\b{name}\b", text)]
     if names:
-        text = re.sub(r"^(?=from |import )", f"from typing import {', '.join(names)}\n", text, count=1, flags=re.MULTILINE)
+        line = f"from typing import {', '.join(names)}\n"
+        text = re.sub(r"^(?=from |import )", line, text, count=1, flags=re.MULTILINE)
     ruff = [sys.executable, "-m", "ruff"]
     text = _piped([*ruff, "check", "--quiet", "--select", "I,F401", "--fix", "--stdin-filename", str(STUB), "-"], text)
     return HEAD + _piped([*ruff, "format", "--stdin-filename", str(STUB), "-"], text)
