@@ -6,12 +6,14 @@ Out: rows without help, names that come or go unnoticed, or commands that nobody
 from __future__ import annotations
 
 import inspect
+import pickle
 from pathlib import Path
 
 import pytest
 
 import spinney as sp
-from spinney.catalog import PRIORS, SCORES, SEARCHES, Entry, choose_prior, choose_score, choose_search
+from spinney.catalog import PRIORS, SCORES, SEARCHES, choose_prior, choose_score, choose_search
+from spinney.choices import Entry
 from spinney.cli import COMMANDS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -93,7 +95,7 @@ def test_the_public_names_are_these() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_every_row_is_described(row: Entry) -> None:
     assert row.help and "\n" not in row.help and not row.help.endswith(".")
-    assert bool(row.source) == (row.name not in OUR_OWN)
+    assert bool(row.reference) == (row.name not in OUR_OWN)
     for option in row.options:
         assert option.help and option.name.isidentifier()
         assert option.kind == "network" or option.checked(option.default, row.name) == option.default
@@ -153,9 +155,10 @@ def test_a_case_and_spaces_do_not_matter() -> None:
 
 
 def test_every_public_score_is_a_row() -> None:
-    labels = {row.label for row in SCORES.values()}
-    makers = {name for name in PUBLIC if getattr(getattr(sp, name), "__module__", "") == "spinney.catalog"}
-    assert makers == labels
+    labels = [row.label for row in SCORES.values()]
+    assert set(labels) <= set(PUBLIC) <= set(dir(sp)) and len(set(labels)) == len(labels)
+    for label in labels:
+        assert pickle.loads(pickle.dumps(getattr(sp, label))) is getattr(sp, label)
 
 
 def test_every_command_and_every_option_is_documented() -> None:

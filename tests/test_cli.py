@@ -21,7 +21,7 @@ import pytest
 
 import spinney as sp
 from spinney import cli
-from spinney.catalog import PRIORS, SCORE_CHOICES, SEARCHES
+from spinney.catalog import PRIORS, SCORES, SEARCHES
 from spinney.cli import main
 
 NAMES = ("smoker", "lung", "cough", "place, or street")
@@ -328,7 +328,7 @@ def test_convert_there_and_back(said: Any, data: sp.Dataset) -> None:
 
 def test_list_is_the_catalog(said: Any) -> None:
     answer = strict(said("list", "--json"))
-    for word, table in (("scores", SCORE_CHOICES), ("priors", PRIORS), ("searches", SEARCHES)):
+    for word, table in (("scores", SCORES.choices), ("priors", PRIORS), ("searches", SEARCHES)):
         assert [row["name"] for row in answer[word]] == list(table)
         text = said("list", word)
         assert all(name in text for name in table) and text.startswith(word)

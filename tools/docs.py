@@ -18,12 +18,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for api.py, when a t
 import api
 import wrap
 
-from spinney.catalog import AUTO, PRIORS, SCORES, SEARCHES, Entry
+from spinney.catalog import AUTO, PRIORS, SCORES, SEARCHES
+from spinney.choices import Entry
 from spinney.cli import COMMANDS, app
 from spinney.kinds import KINDS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = "<!-- Written by tools/docs.py from {}; change it there and run `python tools/docs.py`. -->\n"
+
+READS = {"sets": "parent sets", "scores": "parent sets, or the data", "tests": "the data", "data": "the data"}
 
 SCORES_TEXT = """\
 # Scores
@@ -105,7 +108,7 @@ def searches() -> str:
     rows = [("search", "proves", "works on")]
     for s in SEARCHES.values():
         if s.name != "auto":
-            works_on = "parent sets" if s.needs_sets else "the data" if s.needs_data else "parent sets, or the data"
+            works_on = READS[s.reads]
             rows.append((f"`{s.name}`", _tick(s.exact), works_on))
     return "\n".join(
         [
@@ -178,7 +181,7 @@ def _sentence(help_text: str) -> str:
 
 
 def _section(entry: Entry) -> str:
-    lines = [f"### {entry.name}\n", f"{entry.help}." + (f" Source: {entry.source}." if entry.source else "")]
+    lines = [f"### {entry.name}\n", f"{entry.help}." + (f" Source: {entry.reference}." if entry.reference else "")]
     if entry.options:
         rows = [(f"`{o.name}`", "" if o.default is None else f"`{o.default}`", o.help) for o in entry.options]
         lines += ["", _table([("option", "default", "meaning"), *rows])]

@@ -2,10 +2,12 @@
 
 The public API is the list below; everything else may move."""
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spinney import catalog, evaluate
+from spinney.choices import Choice, constructor
 from spinney.compare import Comparison, compare
 from spinney.constraints import Constraints
 from spinney.dataset import Dataset
@@ -22,57 +24,35 @@ from spinney.version import __version__
 if TYPE_CHECKING:
     from spinney.classify import NaiveBayesClassifier, NetworkClassifier, TANClassifier
     from spinney.discretise import Discretiser
-else:
-    # scikit-learn takes a second to import: only for those who ask
-    _LATER = {
-        "Discretiser": "spinney.discretise",
-        **dict.fromkeys(["NaiveBayesClassifier", "NetworkClassifier", "TANClassifier"], "spinney.classify"),
-    }
 
-    def __getattr__(name: str) -> Any:
-        if name not in _LATER:
-            raise AttributeError(f"module 'spinney' has no attribute {name!r}")
-        return getattr(import_module(_LATER[name]), name)
+# scikit-learn takes a second to import: only for those who ask
+_LATER = {
+    "Discretiser": "spinney.discretise",
+    **dict.fromkeys(["NaiveBayesClassifier", "NetworkClassifier", "TANClassifier"], "spinney.classify"),
+}
+
+
+def __getattr__(name: str) -> Callable[..., Choice]:
+    """What is imported or built when it is first asked for: estimators, and the scores of the catalog."""
+    found: Callable[..., Choice] | None = None
+    if name in _LATER:
+        found = getattr(import_module(_LATER[name]), name)
+    elif not name.startswith("_"):
+        found = next((constructor(row, name) for row in catalog.SCORES.values() if row.label == name), None)
+    if found is None:
+        raise AttributeError(f"module 'spinney' has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    """The public names, those that are imported later too: what an interactive shell completes."""
-    return sorted(__all__)
+    """The public names, those that come later too: what an interactive shell completes."""
+    return sorted({*__all__, *(row.label for row in catalog.SCORES.values() if row.label)})
 
-
-LL = catalog.maker(catalog.SCORES["ll"])
-AIC = catalog.maker(catalog.SCORES["aic"])
-BIC = catalog.maker(catalog.SCORES["bic"])
-MDL = catalog.maker(catalog.SCORES["mdl"])
-K2 = catalog.maker(catalog.SCORES["k2"])
-BD = catalog.maker(catalog.SCORES["bd"])
-BDe = catalog.maker(catalog.SCORES["bde"])
-BDeu = catalog.maker(catalog.SCORES["bdeu"])
-BDs = catalog.maker(catalog.SCORES["bds"])
-FNML = catalog.maker(catalog.SCORES["fnml"])
-QNML = catalog.maker(catalog.SCORES["qnml"])
-MIT = catalog.maker(catalog.SCORES["mit"])
-PCART = catalog.maker(catalog.SCORES["pcart"])
-FT = catalog.maker(catalog.SCORES["ft"])
-Graph = catalog.maker(catalog.SCORES["graph"])
 
 __all__ = [
-    "AIC",
-    "BD",
-    "BIC",
     "CPDAG",
     "DAG",
-    "FNML",
-    "FT",
-    "K2",
-    "LL",
-    "MDL",
-    "MIT",
-    "PCART",
-    "QNML",
-    "BDe",
-    "BDeu",
-    "BDs",
     "Categorical",
     "ChoiceError",
     "Comparison",
@@ -83,7 +63,6 @@ __all__ = [
     "Discretiser",
     "FileFormatError",
     "Found",
-    "Graph",
     "LimitError",
     "NaiveBayesClassifier",
     "Network",
@@ -107,3 +86,4 @@ __all__ = [
     "score_parent_sets",
     "search",
 ]
+__all__ += [row.label for row in catalog.SCORES.own]

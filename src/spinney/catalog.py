@@ -1,133 +1,53 @@
 """The one table of choices: scores, priors on parent sets, searches.
 
-In:  a name with options, as text ("bdeu(ess=10)") or as an object (sp.BDeu(ess=10)).
-Out: a Choice, checked; the same for both. Documentation, command line and errors read these tables too, so a new score
-is one file in scores/ and one row here."""
+Documentation, command line and errors read these tables too, so a new score is one file in scores/ and one row here.
+Rows name the code that they run as "package.module:name"; it is imported when it is first needed."""
 
 from __future__ import annotations
 
-import difflib
-import inspect
-import math
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from spinney.errors import ChoiceError
+from spinney.choices import Choice, Code, Entry, Option, Rows, build_choice
+
+_MIXED = ("categorical", "ordinal", "continuous")
 
 
-@dataclass(frozen=True)
-class Option:
-    """One named number or word that an entry takes. `low` and `high` are themselves not allowed when `open` is set."""
-
-    name: str
-    default: Any
-    help: str
-    kind: str = "number"  # number, integer, truth, network, name (of a column), word, letters (in any order)
-    low: float = -math.inf
-    high: float = math.inf
-    open: bool = True
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what it may be: its own options
-
-    def checked(self, value: Any, where: str) -> Any:
-        if self.kind == "network":
-            return value
-        if self.kind == "letters":
-            value = next((word for word in self.words if sorted(word) == sorted(str(value).upper())), value)
-        if self.kind in ("word", "letters"):
-            if value not in self.words:
-                raise ChoiceError(f"{where}: option {self.name} must be one of {', '.join(self.words)}, not {value!r}")
-            return value
-        if self.kind == "name":
-            if value is not None and not isinstance(value, str):
-                raise ChoiceError(f"{where}: option {self.name} must be the name of a column, not {value!r}")
-            return value
-        if self.kind == "truth":
-            if str(value).lower() not in ("true", "false"):
-                raise ChoiceError(f"{where}: option {self.name} must be True or False, not {value!r}")
-            return str(value).lower() == "true"
-        number = _number(value)
-        if number is None or (self.kind == "integer" and number != int(number)):
-            raise ChoiceError(f"{where}: option {self.name} must be {self._wanted()}, not {value!r}")
-        if not (self.low < number < self.high if self.open else self.low <= number <= self.high):
-            raise ChoiceError(f"{where}: option {self.name} must be {self._wanted()}, not {value!r}")
-        if number != 0 and not 1e-100 < abs(number) < 1e100:  # beyond, sums of scores are no numbers
-            raise ChoiceError(
-                f"{where}: option {self.name} is {value!r}, too large or too small; keep it between 1e-100 and 1e100"
-            )
-        return int(number) if self.kind == "integer" else number
-
-    def _wanted(self) -> str:
-        noun = "a whole number" if self.kind == "integer" else "a number"
-        if self.low == -math.inf:
-            return noun
-        if self.high == math.inf:
-            return f"{noun} {'above' if self.open else 'of at least'} {self.low:g}"
-        return f"{noun} between {self.low:g} and {self.high:g}"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One row: something that can be chosen by name."""
-
-    name: str
-    help: str
-    source: str = ""
-    options: tuple[Option, ...] = ()
+def any_of(*kinds: str) -> dict[str, tuple[str, ...]]:
+    """Children of these kinds, each with parents of these kinds."""
+    return dict.fromkeys(kinds, kinds)
 
 
 @dataclass(frozen=True)
 class Score(Entry):
-    """A local score. `room` is the module of spinney.scores that computes it; kinds are those it is defined for."""
+    """A local score. `source` is the class that scores families of one data set (scores/source.py)."""
 
-    room: str = "tabular"
+    source: Code = "spinney.scores.tabular:Tabular"
+    parameter: str | float = 1.0  # of a table score: the option that its formula reads, or a number
     label: str = ""  # the name of its class in the public API
-    kinds: tuple[str, ...] = ("categorical", "ordinal")
+    # Per kind of child that it is defined for, the kinds that the parents may have.
+    parents: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: any_of("categorical", "ordinal"))
     equivalent: bool = False  # equal on Markov equivalent DAGs
-    bayesian: bool = False  # exp(score) is a probability of the child's column
-    same_as: str = ""  # another name for that row
+    bayesian: bool = False  # exp(score) is a probability of the child's column, and fits are posterior means
+    evidence: bool = False  # the log of a probability, or density, of the child's (standardised) column
+    same_as: str = ""  # the formula is that of this row
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of columns that it is defined for: every column is a child, if only one without parents."""
+        return tuple(self.parents)
 
 
 @dataclass(frozen=True)
 class Search(Entry):
-    """A search method. `room` is the module of spinney.search that runs it."""
+    """A search method. `run` is the function Problem -> Found."""
 
-    room: str = ""
-    needs_sets: bool = False  # reads scored parent sets; else it may ask for scores as it goes
-    needs_data: bool = False  # cannot do with scored parent sets
-    exact: bool = False
-
-
-@dataclass(frozen=True)
-class Choice:
-    """An entry with all its options set. str() gives the text that makes it again."""
-
-    entry: Entry
-    values: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.entry.name
-
-    def __getitem__(self, option: str) -> Any:
-        return self.values[option]
-
-    def __str__(self) -> str:
-        shown = [f"{name}={_shown(value)}" for name, value in self.values.items() if value is not None]
-        return f"{self.name}({', '.join(shown)})" if shown else self.name
-
-    __repr__ = __str__
-
-    @property
-    def short(self) -> str:
-        """As str(), without the options that have their default. For people; str() is what is saved."""
-        defaults = {option.name: option.default for option in self.entry.options}
-        return str(Choice(self.entry, {name: value for name, value in self.values.items() if value != defaults[name]}))
-
-    def __hash__(self) -> int:
-        return hash(str(self))
+    run: Code = ""
+    # What it reads: scored parent sets; scores of families, listed or asked for as it goes; tests; the data itself.
+    reads: Literal["sets", "scores", "tests", "data"] = "scores"
+    returns: Literal["dag", "class"] = "dag"  # class: a CPDAG, the graph of a Markov equivalence class
+    exact: bool = False  # proves that its answer is the best
 
 
 _ESS = Option("ess", 1.0, "equivalent sample size; larger is smoother and denser", low=0)
@@ -154,47 +74,63 @@ _SCORES = (
         same_as="bic",
     ),
     Score(
-        "k2", "Bayesian Dirichlet with every pseudo-count 1", "Cooper and Herskovits (1992)", label="K2", bayesian=True
+        "k2",
+        "Bayesian Dirichlet with every pseudo-count 1",
+        "Cooper and Herskovits (1992)",
+        parameter=1.0,
+        label="K2",
+        bayesian=True,
+        evidence=True,
+        same_as="bd",
     ),
     Score(
         "bd",
         "Bayesian Dirichlet with one pseudo-count for every cell",
         "Heckerman, Geiger and Chickering (1995)",
         (Option("alpha", 0.5, "pseudo-count of every cell", low=0),),
+        parameter="alpha",
         label="BD",
         bayesian=True,
+        evidence=True,
     ),
     Score(
         "bde",
         "Bayesian Dirichlet with pseudo-counts from a prior network",
         "Heckerman, Geiger and Chickering (1995)",
         (Option("network", None, "the prior: a discrete Network, or a file that holds one", kind="network"), _ESS),
+        parameter="ess",
         label="BDe",
         equivalent=True,
         bayesian=True,
+        evidence=True,
     ),
     Score(
         "bdeu",
         "Bayesian Dirichlet, equivalent, uniform",
         "Buntine (1991); Heckerman, Geiger and Chickering (1995)",
         (_ESS,),
+        parameter="ess",
         label="BDeu",
         equivalent=True,
         bayesian=True,
+        evidence=True,
     ),
     Score(
         "bds",
         "BDeu spread over the parent configurations that occur",
         "Scutari (2016)",
         (_ESS,),
+        parameter="ess",
         label="BDs",
         bayesian=True,
+        evidence=True,
     ),
     Score(
         "fnml",
         "factorised normalised maximum likelihood",
         "Silander, Roos, Kontkanen and Myllymäki (2008)",
         (_SZPANKOWSKI,),
+        parameter="szpankowski",
         label="FNML",
     ),
     Score(
@@ -202,6 +138,7 @@ _SCORES = (
         "quotient normalised maximum likelihood",
         "Silander, Leppä-aho, Jääsaari and Roos (2018)",
         (_SZPANKOWSKI,),
+        parameter="szpankowski",
         label="QNML",
         equivalent=True,
     ),
@@ -210,6 +147,7 @@ _SCORES = (
         "mutual information tests: 2 N I(child; parents) less chi-square quantiles",
         "de Campos (2006)",
         (Option("alpha", 0.99, "confidence of each test", low=0, high=1),),
+        parameter="alpha",
         label="MIT",
     ),
 )
@@ -233,8 +171,6 @@ _SHARED = Option(
     low=0,
     open=False,
 )
-_MIXED = ("categorical", "ordinal", "continuous")
-
 _TREES = (
     Score(
         "pcart",
@@ -254,10 +190,11 @@ _TREES = (
             Option("structure_prior", True, "whether trees have a prior (a factor per leaf, normalised)", kind="truth"),
             _SHARED,
         ),
-        room="tree",
+        source="spinney.scores.tree:Trees",
         label="PCART",
-        kinds=_MIXED,
+        parents=any_of(*_MIXED),
         bayesian=True,
+        evidence=True,
     ),
     Score(
         "ft",
@@ -268,10 +205,11 @@ _TREES = (
             Option("max_bins", 7, "the largest number of quantile bins", kind="integer", low=2, high=64, open=False),
             _SHARED,
         ),
-        room="tree",
+        source="spinney.scores.tree:Trees",
         label="FT",
-        kinds=_MIXED,
+        parents=any_of(*_MIXED),
         bayesian=True,
+        evidence=True,
     ),
 )
 
@@ -316,10 +254,11 @@ _GRAPHS = (
             Option("optimal", False, "the best of all partitions of the parents' configurations, if few", kind="truth"),
             *_NORMAL,
         ),
-        room="graph",
+        source="spinney.scores.graph:Graphs",
         label="Graph",
-        kinds=_MIXED,
+        parents=any_of(*_MIXED),
         bayesian=True,
+        evidence=True,
     ),
 )
 
@@ -414,14 +353,14 @@ _SEARCHES = (
     Search(
         "auto",
         "over scored sets exact (dp or ilp); from data too where scoring takes about a minute at the most, else tabu",
-        room="automatic",
+        run="spinney.search.automatic:run",
     ),
     Search(
         "exact",
         "the best DAG over the scored parent sets, proven: by dp where that is quick, else by ilp",
         options=(*_EXACT, *_CLUSTERS),
-        room="ilp",
-        needs_sets=True,
+        run="spinney.search.ilp:run",
+        reads="sets",
         exact=True,
     ),
     Search(
@@ -429,8 +368,8 @@ _SEARCHES = (
         "exact, by clusters: dual ascent, linear program, branch and cut; for tens to hundreds of variables",
         "Jaakkola, Sontag, Globerson and Meila (2010); Bartlett and Cussens (2017)",
         (*_EXACT, *_CLUSTERS),
-        room="ilp",
-        needs_sets=True,
+        run="spinney.search.ilp:run",
+        reads="sets",
         exact=True,
     ),
     Search(
@@ -438,8 +377,8 @@ _SEARCHES = (
         "exact, by dynamic programming over all subsets of variables (up to about 28)",
         "Silander and Myllymäki (2006)",
         _EXACT,
-        room="exact",
-        needs_sets=True,
+        run="spinney.search.exact:run",
+        reads="sets",
         exact=True,
     ),
     Search(
@@ -448,37 +387,37 @@ _SEARCHES = (
         "perturbations",
         "Heckerman, Geiger and Chickering (1995); Castelo and Kočka (2003)",
         _GREEDY,
-        room="greedy",
+        run="spinney.search.greedy:run",
     ),
     Search(
         "tabu",
         "as hc; every climb continues over equal and worse DAGs",
         "Glover (1989); Bouckaert (1995)",
         (*_TABU, *_GREEDY),
-        room="greedy",
+        run="spinney.search.greedy:run",
     ),
     Search(
         "order",
         "local search over orders of the variables: each has its best parent set among the variables before it",
         "Lee and van Beek (2017)",
         _ORDER,
-        room="order",
-        needs_sets=True,
+        run="spinney.search.order:run",
+        reads="sets",
     ),
     Search(
         "local-global",
         "one greedy search over the decision graphs of all nodes; an edge is added with its first split and "
         "removed when a merge leaves its parent without effect. With score graph",
         "Chickering, Heckerman and Meek (1997)",
-        room="local_global",
-        needs_data=True,
+        run="spinney.search.local_global:run",
+        reads="data",
     ),
     Search(
         "chow-liu",
         "the best tree: every column except the root has one parent",
         "Chow and Liu (1968); Edmonds (1967) where the score depends on directions",
         _FOREST,
-        room="trees",
+        run="spinney.search.trees:run",
     ),
     Search(
         "tan",
@@ -486,7 +425,7 @@ _SEARCHES = (
         "form a tree",
         "Friedman, Geiger and Goldszmidt (1997); Carvalho (2009)",
         (Option("target", None, "the class column; it must be named", kind="name"), *_FOREST),
-        room="trees",
+        run="spinney.search.trees:run",
     ),
 )
 
@@ -494,149 +433,22 @@ AUTO = Score(
     "auto",
     "decided from the kinds of the columns: bdeu where all are discrete, else pcart; said with the reason. Classifiers "
     "have their own: bd (naive-bayes), fnml (tan), bdeu (network)",
-    room="",
-    kinds=_MIXED,
+    source="",
+    parents=any_of(*_MIXED),
 )
-SCORES: dict[str, Score] = {row.name: row for row in (*_SCORES, *_TREES, *_GRAPHS)}
-SCORE_CHOICES: dict[str, Score] = {AUTO.name: AUTO, **SCORES}
-PRIORS: dict[str, Entry] = {row.name: row for row in _PRIORS}
-SEARCHES: dict[str, Search] = {row.name: row for row in _SEARCHES}
-
-
-_TABLES: dict[str, Mapping[str, Entry]] = {"score": SCORE_CHOICES, "prior": PRIORS, "search": SEARCHES}
+SCORES = Rows("score", (*_SCORES, *_TREES, *_GRAPHS), AUTO)
+PRIORS = Rows("prior", _PRIORS)
+SEARCHES = Rows("search", _SEARCHES)
 
 
 def choose_score(given: str | Choice) -> Choice:
-    return _choose(given, "score")
+    return SCORES.choose(given)
 
 
 def choose_prior(given: str | Choice) -> Choice:
-    return _choose(given, "prior")
+    return PRIORS.choose(given)
 
 
 def choose_search(given: str | Choice, **options: Any) -> Choice:
-    choice = _choose(given, "search")
-    return made(choice.entry, {**choice.values, **options}) if options else choice
-
-
-def _choose(given: str | Choice, what: str) -> Choice:
-    table = _TABLES[what]
-    if isinstance(given, Choice):
-        if table.get(given.name) != given.entry:
-            raise ChoiceError(f"{given} is not a {what}; choose one of {', '.join(table)}")
-        return given
-    if not isinstance(given, str):
-        raise ChoiceError(f"a {what} is named by text such as {next(iter(table))!r}, not by {given!r}")
-    known = _read(given, what)
-    return Choice(known.entry, dict(known.values))  # a copy: others read the same text
-
-
-@lru_cache(maxsize=256)
-def _read(given: str, what: str) -> Choice:
-    table = _TABLES[what]
-    match = re.fullmatch(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", given, re.DOTALL)
-    name = match.group(1).lower() if match else given
-    if match is None or name not in table:
-        near = difflib.get_close_matches(name, table, 1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ChoiceError(f"there is no {what} {given!r}; {hint}choose one of {', '.join(table)}")
-    entry = table[name]
-    return made(entry, _options_in(match.group(2) or "", entry, given))
-
-
-def _options_in(text: str, entry: Entry, given: str) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for position, part in enumerate(p.strip() for p in _PARTS.findall(text) if p.strip()):
-        name, equals, value = part.partition("=")
-        if not equals or "(" in name:  # by position, as in bdeu(10)
-            if position >= len(entry.options):
-                raise ChoiceError(f"{given!r} has more values than {entry.name} has options{_known(entry)}")
-            name, value = entry.options[position].name, part
-        name = name.strip()
-        if name in values:
-            raise ChoiceError(f"{given!r} sets option {name!r} twice; set it once")
-        values[name] = _unquoted(value.strip())
-    return values
-
-
-_PARTS = re.compile(
-    r"""(?:"(?:[^"]|"")*"|'[^']*'|\([^()]*\)|[^,])+"""
-)  # commas within quotes or brackets do not separate options
-
-
-def _unquoted(text: str) -> str:
-    if text[:1] == text[-1:] == '"' and len(text) > 1:
-        return text[1:-1].replace('""', '"')
-    return text.strip("\"'")
-
-
-def made(entry: Entry, values: Mapping[str, Any]) -> Choice:
-    """A Choice of this entry with these options; the others take their defaults."""
-    known = {option.name: option for option in entry.options}
-    values = _unfolded(entry, values)
-    for name in values:
-        if name not in known:
-            raise ChoiceError(f"{entry.name} has no option {name!r}{_known(entry)}")
-    return Choice(entry, {n: o.checked(values.get(n, o.default), entry.name) for n, o in known.items()})
-
-
-def _unfolded(entry: Entry, values: Mapping[str, Any]) -> dict[str, Any]:
-    """prior=upn(10) is prior=upn, ess=10: a word may bring the options that belong to it."""
-    plain = dict(values)
-    for option in entry.options:
-        given = values.get(option.name)
-        match = re.fullmatch(r"([\w-]+)\s*\((.*)\)", given, re.DOTALL) if isinstance(given, str) else None
-        if not option.words or match is None or match.group(1) not in option.words:
-            continue
-        own = option.words[match.group(1)]
-        brought = replace(entry, options=tuple(o for name in own for o in entry.options if o.name == name))
-        plain[option.name] = match.group(1)
-        for name, value in _options_in(match.group(2), brought, f"{entry.name}: {given}").items():
-            if name not in own:
-                raise ChoiceError(f"{entry.name}: {given!r} has no option {name!r}{_known(brought)}")
-            if name in values:
-                raise ChoiceError(f"{entry.name} got option {name!r} twice; set it once")
-            plain[name] = value
-    return plain
-
-
-def maker(entry: Score) -> Callable[..., Choice]:
-    """The public constructor of a score: sp.BDeu(ess=10) is the same choice as "bdeu(ess=10)"."""
-
-    def make(*args: Any, **options: Any) -> Choice:
-        if len(args) > len(entry.options):
-            raise ChoiceError(f"{entry.name} takes at most {len(entry.options)} options{_known(entry)}")
-        named = {option.name: value for option, value in zip(entry.options, args, strict=False)}
-        for name in named.keys() & options.keys():
-            raise ChoiceError(f"{entry.name} got option {name!r} twice; set it once")
-        return made(entry, {**named, **options})
-
-    make.__name__ = make.__qualname__ = entry.label
-    make.__doc__ = f"{entry.help} ({entry.source})."
-    make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [inspect.Parameter(o.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=o.default) for o in entry.options]
-    )
-    return make
-
-
-def _known(entry: Entry) -> str:
-    if not entry.options:
-        return "; it has none"
-    return f"; it has {', '.join(f'{o.name} ({o.help})' for o in entry.options)}"
-
-
-def _shown(value: Any) -> str:
-    """Text that reads back; a prior network that came as an object stands as its name for people."""
-    if isinstance(value, str) and not re.fullmatch(r"[\w./:-]+(?: [\w./:-]+)*", value):
-        return '"' + value.replace('"', '""') + '"'
-    return str(value) if isinstance(value, (int, float, str)) else f"<{type(value).__name__}>"
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
+    choice = SEARCHES.choose(given)
+    return build_choice(choice.entry, {**choice.values, **options}) if options else choice

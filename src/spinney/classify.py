@@ -20,7 +20,8 @@ from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from spinney.catalog import AUTO, Choice, Score, choose_score
+from spinney.catalog import AUTO, Score, choose_score
+from spinney.choices import Choice
 from spinney.constraints import Constraints
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.discretise import Discretiser

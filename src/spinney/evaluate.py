@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from spinney.catalog import Choice
+from spinney.choices import Choice
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError, way
 from spinney.kinds import Continuous

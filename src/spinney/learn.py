@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from spinney.catalog import SEARCHES, Choice, Search, choose_prior, choose_search, made
+from spinney.catalog import SEARCHES, Search, choose_prior, choose_search
+from spinney.choices import Choice, build_choice
 from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.deadline import Deadline
@@ -226,15 +227,15 @@ def _find(
     assert isinstance(method.entry, Search)
     threads, first = threads_for(n_jobs), started(start, allowed)
     reserve = _for_the_fit(room, threads, deadline, fit_share)
-    if method.entry.needs_sets:
-        if method.entry.room == "exact":
+    if method.entry.reads == "sets":
+        if method.name == "dp":
             exact.check_size(len(data.names), threads, memory_for(method))
         prune = method.values.get("k", 1) == 1  # the second best network may hold a dominated set
         limit = deadline.left(0.5 if left_open else STEP_1_SHARE, reserve)
         sets = scored_sets(room, allowed, prune, True, threads, progress, limit)
         if left_open and sets.unscored and _tabu_is_better(sets, options):
             why = _too_many(sets)
-            method, sets = made(SEARCHES["tabu"], {}), None
+            method, sets = build_choice(SEARCHES["tabu"], {}), None
     scoring = deadline.passed()
     found = run(
         Problem(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
-from spinney.catalog import Choice
+from spinney.choices import Choice
 from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
 from spinney.dataset import Data, as_dataset
 from spinney.deadline import Deadline

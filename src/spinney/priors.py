@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from spinney.catalog import Choice
+from spinney.choices import Choice
 from spinney.errors import ChoiceError
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import shutil
 import textwrap
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from spinney.catalog import PRIORS, SCORE_CHOICES, SEARCHES, Entry, Score
+from spinney.catalog import PRIORS, SCORES, SEARCHES, Score
+from spinney.choices import Entry
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json
 from spinney.errors import ChoiceError
@@ -30,7 +32,7 @@ def list_(
 ) -> None:
     """List the available scores, priors, searches and file formats."""
     every = {
-        "scores": _entries(SCORE_CHOICES),
+        "scores": _entries(SCORES.choices),
         "priors": _entries(PRIORS),
         "searches": _entries(SEARCHES),
         "formats": _formats(),
@@ -48,13 +50,13 @@ def list_(
     say(lines)
 
 
-def _entries(table: dict[str, Any]) -> list[dict[str, Any]]:
+def _entries(table: Mapping[str, Entry]) -> list[dict[str, Any]]:
     return [_entry(entry) for entry in table.values()]
 
 
 def _entry(entry: Entry) -> dict[str, Any]:
     options = [{"name": o.name, "default": o.default, "help": o.help} for o in entry.options]
-    record: dict[str, Any] = {"name": entry.name, "help": entry.help, "source": entry.source, "options": options}
+    record: dict[str, Any] = {"name": entry.name, "help": entry.help, "source": entry.reference, "options": options}
     if isinstance(entry, Score):
         record |= {"kinds": entry.kinds, "equivalent": entry.equivalent, "bayesian": entry.bayesian}
     return record

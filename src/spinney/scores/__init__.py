@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from spinney.catalog import AUTO, SCORES, Choice, Score, choose_prior, choose_score
+from spinney.catalog import AUTO, SCORES, Score, choose_prior, choose_score
+from spinney.choices import Choice, loaded
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from spinney.scores.tabular import Tabular
 
 MOST_CONFIGURATIONS = 10**290  # as in core/table_score.cpp
-_ROOMS = {"tabular": "Tabular", "tree": "Trees", "graph": "Graphs"}  # module of this package -> its class
 
 
 def resolved(data: Dataset, score: str | Choice) -> Choice:
@@ -50,14 +48,8 @@ def source(
     choice = resolved(data, score)
     assert isinstance(choice.entry, Score)
     check_kinds(data, choice.entry)
-    return _room(choice.entry.room)(data, choice, prior_for(choose_prior(prior), len(data.names)), deadline)
-
-
-@cache
-def _room(module: str) -> type[Tabular]:
-    """Imported when it is first asked for."""
-    made: type[Tabular] = getattr(import_module(f"spinney.scores.{module}"), _ROOMS[module])
-    return made
+    build: type[Tabular] = loaded(choice.entry.source)
+    return build(data, choice, prior_for(choose_prior(prior), len(data.names)), deadline)
 
 
 def check_kinds(data: Dataset, entry: Score) -> None:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
-from spinney.catalog import Choice, Score
+from spinney.catalog import Score
+from spinney.choices import Choice
 from spinney.constraints import Allowed
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
@@ -55,6 +56,8 @@ class Tabular:
         self._index = {name: i for i, name in enumerate(self.names)}
         assert isinstance(choice.entry, Score)
         self._name = choice.entry.same_as or choice.name
+        named = choice.entry.parameter
+        self._parameter: float = choice[named] if isinstance(named, str) else named
         self._network = prior_network(choice["network"], data, "bde") if self._name == "bde" else None
         self._spec = self._make_spec(prior)
 
@@ -63,10 +66,7 @@ class Tabular:
         return [len(self.data.levels(name)) for name in self.names]
 
     def _make_spec(self, prior: Prior) -> _core.Spec:
-        name, values = self._name, dict(self.choice.values)
-        values.pop("network", None)
-        parameter = next(iter(values.values()), 1.0)  # k2 is bd with pseudo-count 1
-        own = ("bd" if name == "k2" else name, parameter, prior.by_size, prior.per_parameter)
+        own = (self._name, self._parameter, prior.by_size, prior.per_parameter)
         if self._network is None:
             return _spec(*own)
         tables: list[tuple[list[int], NDArray[np.float64]]] = []
@@ -159,21 +159,19 @@ class Tabular:
 
     def _pseudo_counts(self, child: str, parents: tuple[str, ...], counts: NDArray[np.int64], q: int) -> Any:
         r = counts.shape[1]
-        if self._name == "k2":
-            return 1.0
         if self._name == "bd":
-            return self.choice["alpha"]
+            return self._parameter
         if self._name == "bdeu":
-            return self.choice["ess"] / (r * q)
+            return self._parameter / (r * q)
         if self._name == "bds":
-            return self.choice["ess"] / (r * max(1, np.count_nonzero(counts.sum(axis=1))))
+            return self._parameter / (r * max(1, np.count_nonzero(counts.sum(axis=1))))
         if self._network is not None:
             # BDe's own pseudo-counts: the prior network's joint over (parents, child), which the core computes.
             child_number, numbers = self.family(child, parents)
             order = sorted([child_number, *numbers])
             joint = np.asarray(_core.prior_joint(self._spec, order)).reshape([self._levels[v] for v in order])
             joint = np.moveaxis(joint, order.index(child_number), -1)
-            return self.choice["ess"] * joint.reshape(counts.shape)
+            return self._parameter * joint.reshape(counts.shape)
         return 0.0
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
-from spinney.catalog import Choice
+from spinney.choices import Choice
 from spinney.constraints import Allowed
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline

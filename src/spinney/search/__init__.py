@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
-from spinney.catalog import Choice, Search, choose_search
+from spinney.catalog import Search, choose_search
+from spinney.choices import Choice, loaded
 from spinney.constraints import Allowed, Constraints, allowed_by
 from spinney.errors import ChoiceError
 from spinney.graph import DAG
@@ -50,7 +50,7 @@ def search(
         choice = automatic.pick(allowed, None, options)
     choice = choose_search(choice, **options)
     assert isinstance(choice.entry, Search)
-    if choice.entry.needs_data:
+    if choice.entry.reads in ("data", "tests"):
         raise ChoiceError(
             f"search {choice.name} needs the data, not scored parent sets; use sp.learn(data, search=...)"
         )
@@ -79,7 +79,7 @@ def check_options(options: Iterable[str]) -> None:
 
 def run(problem: Problem) -> Found:
     assert isinstance(problem.method.entry, Search)
-    solve: Solve = import_module(f"spinney.search.{problem.method.entry.room}").run
+    solve: Solve = loaded(problem.method.entry.run)
     k = problem.method.values.get("k", 1)
     found = solve(problem) if k == 1 else alternatives.best(problem, k, solve)
     sets = problem.sets

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from spinney.catalog import SEARCHES, Choice, made
+from spinney.catalog import SEARCHES
+from spinney.choices import Choice, build_choice
 from spinney.constraints import Allowed
 
 FEW_VARIABLES = 18  # 2^18 subsets: a few hundredths of a second
@@ -30,7 +31,7 @@ def pick(allowed: Allowed, cost: Cost | None, wanted: Collection[str] = ()) -> C
     way = next((way for way in ways if {o.name for o in SEARCHES[way].options} >= set(wanted)), ways[0])
     if way == "tabu" and cost is not None and not wanted:
         return _climbing(len(allowed.names), size, cost)
-    return made(SEARCHES[way], {"nodes": MOST_NODES} if way == "ilp" and cost is not None else {})
+    return build_choice(SEARCHES[way], {"nodes": MOST_NODES} if way == "ilp" and cost is not None else {})
 
 
 def _climbing(n: int, size: int, cost: Cost) -> Choice:
@@ -42,5 +43,5 @@ def _climbing(n: int, size: int, cost: Cost) -> Choice:
     patience = next(option.default for option in SEARCHES["tabu"].options if option.name == "patience")
     for restarts in (16, 4, 1):
         if first + step * (2 * n + 2 * patience * (restarts + 1)) <= MOST_WORK:
-            return made(SEARCHES["tabu"], {"restarts": restarts})
-    return made(SEARCHES["hc"], {"restarts": 0})
+            return build_choice(SEARCHES["tabu"], {"restarts": restarts})
+    return build_choice(SEARCHES["hc"], {"restarts": 0})

@@ -10,7 +10,8 @@ import dataclasses
 import time
 
 from spinney import _core
-from spinney.catalog import SEARCHES, made
+from spinney.catalog import SEARCHES
+from spinney.choices import build_choice
 from spinney.errors import LimitError, way
 from spinney.progress import reporting
 from spinney.search import greedy
@@ -28,7 +29,7 @@ def run(problem: Problem) -> Found:
         found = _core.dp(problem.sets.arrays, problem.threads, report, limit)
     stopped = why_stopped(found)
     if stopped:
-        plain = made(SEARCHES["hc"], {"restarts": 0})  # quick: the user has waited long enough
+        plain = build_choice(SEARCHES["hc"], {"restarts": 0})  # quick: the user has waited long enough
         left = 1.0 if not problem.time_limit else max(1e-3, problem.time_limit - (time.perf_counter() - began))
         climb = greedy.run(dataclasses.replace(problem, method=plain, time_limit=min(1.0, left)))
         return dataclasses.replace(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spinney.catalog import Choice
+from spinney.choices import Choice
 from spinney.constraints import Allowed
 from spinney.errors import ChoiceError
 from spinney.machine import available_memory
