@@ -5,6 +5,7 @@ Out: wall-clock seconds of fit and predict_proba, both from a pandas frame of te
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,10 @@ def contenders() -> dict[str, Callable[[], Any]]:
     }
 
 
+def fitted(make: Callable[[], Any], X: Any, y: Any) -> Any:
+    return make().fit(X, y)
+
+
 def rows_of(case: str, repeats: int) -> list[list[Any]]:
     rng = np.random.default_rng(SEED)
     drawn = Drawn(rng)
@@ -76,8 +81,8 @@ def rows_of(case: str, repeats: int) -> list[list[Any]]:
     found = {}
     for name, make in contenders().items():
         runs = repeats if name == "spinney" else 1
-        fit, model = timed(lambda make=make: make().fit(X, y), runs)
-        proba, shares = timed(lambda model=model: model.predict_proba(X), runs)
+        fit, model = timed(partial(fitted, make, X, y), runs)
+        proba, shares = timed(partial(model.predict_proba, X), runs)
         assert shares.shape == (len(X), CLASSES) and np.isfinite(shares).all()
         accuracy = float((np.asarray(model.predict(fresh)).astype(str) == truth.astype(str)).mean())
         found[name] = {"fit": fit, "predict_proba": proba, "accuracy": accuracy}

@@ -58,7 +58,7 @@ class Job:
 
 def jobs() -> list[Job]:
     rng = random.Random(SEED)
-    made = []
+    made: list[Job] = []
     while len(made) < JOBS:
         kind = rng.choice(sorted(SCORES))
         score = rng.choice(SCORES[kind])

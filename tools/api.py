@@ -113,7 +113,7 @@ def _signature(name: str, function: Any, method: bool = False) -> str:
             parts.append("*")
             star = True
         star = star or p.kind is p.VAR_POSITIONAL
-        mark = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        mark = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
         kind = "" if p.annotation is p.empty else f": {_annotation(p.annotation)}"
         default = "" if p.default is p.empty else f" = {p.default!r}" if kind else f"={p.default!r}"
         parts.append(f"{mark}{p.name}{kind}{default}")

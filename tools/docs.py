@@ -17,7 +17,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for api.py, when a t
 
 import api
 import wrap
-
 from spinney.catalog import AUTO, PRIORS, SCORES, SEARCHES
 from spinney.choices import Entry
 from spinney.cli import COMMANDS, app

@@ -27,6 +27,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -257,7 +258,7 @@ def work(folder: str) -> None:
         if "args" in case:
             found = _run(main, case["args"])
         elif "expression" in case:
-            found = _called(lambda case=case: eval(case["expression"], dict(scope)), sp)
+            found = _called(partial(eval, case["expression"], dict(scope)), sp)
         else:
             found = _read(case["call"], case["file"], main, sp, np)
         print(json.dumps(found), file=answers, flush=True)

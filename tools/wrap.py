@@ -21,7 +21,8 @@ def wrapped(text: str) -> str:
     for line in text.splitlines():
         fence = line.lstrip().startswith("```")
         alone = fenced or fence or not line.strip() or line.lstrip()[0] in "|#<"
-        new_item = bool(_BLOCK.match(line) and _BLOCK.match(line)[2])  # type: ignore[index]
+        block = _BLOCK.match(line)
+        new_item = block is not None and block[2] is not None
         if alone or new_item:
             lines += _filled(paragraph)
             paragraph = []

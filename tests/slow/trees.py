@@ -35,8 +35,8 @@ class Column:
         """Which of the 2^s finest intervals, in doubles as formulas.md has it; a midpoint goes right."""
         if self.lo == self.hi:
             return 0
-        share = (self.values[row] - self.lo) / (self.hi - self.lo)
-        return min(math.floor(share * 2**self.s), 2**self.s - 1)
+        share: float = (self.values[row] - self.lo) / (self.hi - self.lo)
+        return min(math.floor(share * (1 << self.s)), (1 << self.s) - 1)
 
     def whole(self) -> Part:
         return (0, 0) if self.kind == CONTINUOUS else tuple(range(self.levels))
@@ -100,8 +100,7 @@ def share_of(parents: Sequence[Column], node: Node) -> float:
 
 def log_gamma(shape: Shape) -> float:
     """log 1/(4C); a lone leaf, the only tree where no parent can be split, has prior 1."""
-    each = {CONTINUOUS: lambda k: 1, CATEGORICAL: lambda k: 2 ** (k - 1) - 1, ORDINAL: lambda k: k - 1}
-    c = sum(each[kind](size) for kind, size in shape)
+    c = sum({CONTINUOUS: 1, CATEGORICAL: 2 ** (size - 1) - 1, ORDINAL: size - 1}[kind] for kind, size in shape)
     return -log(4 * c) if c else 0.0
 
 
