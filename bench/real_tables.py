@@ -49,7 +49,7 @@ def measured(title: str, files: list[Path]) -> Table:
         row, sentence = learned(file)
         table.rows.append(row)
         if sentence:
-            table.notes.append(f"{file.name}: {sentence}")
+            table.notes.append(f"{file.name}: {sentence.replace(str(file), file.name)}")
         print(*row, sentence, file=sys.stderr, flush=True)
     slowest = max(table.rows, key=lambda row: row[2])
     ended = sum(row[1] == 0 for row in table.rows)
