@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,51 @@ Nodes = NDArray[np.int32]
 _LEAST = {"alpha": 1e-100, "a": 1e-100, "nu": 1e-100, "lam": 1e-100, "kappa": 1e-100}
 _MOST_SUM = 1e100
 _SHOWN = 10  # levels that describe() names in one place
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The nodes of a partition, one entry per node; what they mean is said in Partition."""
+
+    feature: Nodes
+    left: Nodes
+    right: Nodes
+    threshold: Floats
+    goes_left: tuple[Bools | None, ...]
+    leaf: Nodes
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """By the names that they have in Partition."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _sides(self) -> tuple[Bools, Ints]:
+        """All goes_left one after the other, and where each node's begins."""
+        lengths = [0 if side is None else len(side) for side in self.goes_left]
+        known = [side for side in self.goes_left if side is not None]
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+        return np.concatenate([np.zeros(0, dtype=bool), *known]), starts
+
+    def leaf_of(self, parents: Sequence[Numbers], n_rows: int) -> Ints:
+        """The number of the leaf that each row falls into. All rows take one step at a time."""
+        sides, starts = self._sides
+        at = np.zeros(n_rows, dtype=np.int64)
+        moving = np.arange(n_rows) if self.feature[0] >= 0 else np.empty(0, dtype=np.int64)
+        while len(moving):
+            node = at[moving]
+            feature = self.feature[node]
+            to_left = np.empty(len(moving), dtype=bool)
+            for place in np.unique(feature).tolist():
+                mine = np.flatnonzero(feature == place)
+                there, column = node[mine], parents[place][moving[mine]]
+                if self.goes_left[there[0]] is not None:
+                    to_left[mine] = sides[starts[there] + column]
+                else:
+                    to_left[mine] = column < self.threshold[there]
+            at[moving] = np.where(to_left, self.left[node], self.right[node])
+            moving = moving[self.feature[at[moving]] >= 0]
+        return self.leaf[at].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,34 +286,14 @@ class Partition(LocalModel):
         return predicted.moved(self.shift, self.scale)
 
     @cached_property
-    def _sides(self) -> tuple[Bools, Ints]:
-        """All goes_left one after the other, and where each node's begins."""
-        lengths = [0 if side is None else len(side) for side in self.goes_left]
-        known = [side for side in self.goes_left if side is not None]
-        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-        return np.concatenate([np.zeros(0, dtype=bool), *known]), starts
+    def splits(self) -> Splits:
+        return Splits(*(getattr(self, field.name) for field in fields(Splits)))
 
     def leaf_of(self, data: Dataset | Columns) -> Ints:
-        """The number of the leaf that each row falls into. All rows take one step at a time."""
+        """The number of the leaf that each row falls into."""
         family = self.family
         columns = align(data, {parent: family[parent] for parent in self.parents})
-        sides, starts = self._sides
-        at = np.zeros(columns.n_rows, dtype=np.int64)
-        moving = np.arange(columns.n_rows) if self.feature[0] >= 0 else np.empty(0, dtype=np.int64)
-        while len(moving):
-            node = at[moving]
-            feature = self.feature[node]
-            to_left = np.empty(len(moving), dtype=bool)
-            for place in np.unique(feature).tolist():
-                mine = np.flatnonzero(feature == place)
-                there, column = node[mine], columns[self.parents[place]][moving[mine]]
-                if self.parent_kinds[place].discrete:
-                    to_left[mine] = sides[starts[there] + column]
-                else:
-                    to_left[mine] = column < self.threshold[there]
-            at[moving] = np.where(to_left, self.left[node], self.right[node])
-            moving = moving[self.feature[at[moving]] >= 0]
-        return self.leaf[at].astype(np.int64)
+        return self.splits.leaf_of([columns[parent] for parent in self.parents], columns.n_rows)
 
     def log_prob(self, data: Dataset | Columns) -> Floats:
         """The log of the posterior predictive probability, or of the density in the user's units, of each row."""
@@ -324,10 +349,6 @@ class Partition(LocalModel):
 
     def attributes(self) -> dict[str, object]:
         return {"levels": _levels(self.kind), "parents": self.parents, "partition": self.describe()}
-
-    def with_sums(self, sums: Floats) -> Partition:
-        """The same splits with other sums in the leaves."""
-        return replace(self, sums=sums)
 
     # --- words ------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import math
 import struct
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError
+from spinney.fitted.partition import Splits
 
 SHARE_FOR_CUTTING = 0.25  # of the time limit
 SORT_PER_CELL = 1e-8  # seconds
@@ -182,14 +183,34 @@ def neighbouring_levels(counts: NDArray[np.int64]) -> tuple[tuple[int, Codes], .
     return tuple((groups, np.minimum(middle * groups, groups - 1).astype(np.uint16)) for groups in sizes)
 
 
-def leaf_counts(codes: Codes, leaf: NDArray[Any], shape: tuple[int, ...]) -> Floats:
-    """Rows per leaf and level."""
-    counted = np.bincount(leaf * shape[1] + codes, minlength=shape[0] * shape[1])
-    return counted.reshape(shape).astype(np.float64)
+class ChildColumn(Protocol):
+    """What the sums of leaves are made of."""
+
+    @property
+    def levels(self) -> int: ...
+
+    @property
+    def codes(self) -> Codes: ...
+
+    @property
+    def values(self) -> Floats | None: ...
+
+    @property
+    def centre(self) -> float: ...
 
 
-def leaf_moments(standard: Floats, leaf: NDArray[Any], leaves: int) -> Floats:
-    """Rows, sum and sum of squares per leaf."""
+def leaf_sums(data: Dataset, parents: Sequence[str], splits: Splits, child: ChildColumn) -> Floats:
+    """Of the rows that the finished partition sends to each leaf: counts of levels, or rows, sum and sum of squares.
+
+    They are counted here, once and for every score alike, so that they are those of the leaves in which prediction
+    will put the same rows; the core knows cells, bins and groups of levels, and not the thresholds."""
+    kinds = data.kinds
+    leaf = splits.leaf_of([data.codes(p) if kinds[p].discrete else data.values(p) for p in parents], data.n_rows)
+    leaves = int(splits.leaf.max()) + 1
+    if child.values is None:
+        counted = np.bincount(leaf * child.levels + child.codes, minlength=leaves * child.levels)
+        return counted.reshape(leaves, child.levels).astype(np.float64)
+    standard = child.values + child.centre
     if leaves == 1:
         return np.array([[len(standard), standard.sum(), (standard**2).sum()]], np.float64)
     rows = np.bincount(leaf, minlength=leaves).astype(np.float64)

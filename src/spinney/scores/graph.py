@@ -21,7 +21,7 @@ from spinney.constraints import Allowed
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
-from spinney.fitted.partition import Partition
+from spinney.fitted.partition import Partition, Splits
 from spinney.kinds import Continuous
 from spinney.machine import available_memory
 from spinney.priors import Prior
@@ -31,8 +31,7 @@ from spinney.scores.columns import (
     Floats,
     Preparing,
     in_row_order,
-    leaf_counts,
-    leaf_moments,
+    leaf_sums,
     quantile_cuts,
     standardised,
 )
@@ -252,30 +251,26 @@ class Graphs:
         column = self._columns[self._index[child]]
         place = {self._index[name]: at for at, name in enumerate(parents)}
         nodes = graph["nodes"]
-        leaves = sum(node[4] >= 0 for node in nodes)
-        shape = (leaves, 3 if column.values is not None else column.levels)
-        made = Partition(
-            child,
-            parents,
-            self.data.kinds[child],
-            tuple(self.data.kinds[p] for p in parents),
+        splits = Splits(
             np.array([place.get(feature, -1) for feature, *_ in nodes], np.int32),
             np.array([node[1] for node in nodes], np.int32),
             np.array([node[2] for node in nodes], np.int32),
             np.array([self._threshold(feature, goes_left) for feature, _, _, goes_left, _ in nodes], np.float64),
             tuple(self._sides(feature, goes_left) for feature, _, _, goes_left, _ in nodes),
             np.array([node[4] for node in nodes], np.int32),
-            np.zeros(shape),
+        )
+        return Partition(
+            child,
+            parents,
+            self.data.kinds[child],
+            tuple(self.data.kinds[p] for p in parents),
+            sums=leaf_sums(self.data, parents, splits, column),
             shift=column.shift,
             scale=column.scale,
             score=score,
             alphas=None if column.values is not None else np.array(graph["exponents"]),
-            **self._normal,
+            **splits.arrays | self._normal,
         )
-        leaf = made.leaf_of(self.data)
-        if column.values is None:
-            return made.with_sums(leaf_counts(column.codes, leaf, shape))
-        return made.with_sums(leaf_moments(column.values + column.centre, leaf, leaves))
 
     def _threshold(self, feature: int, goes_left: int) -> float:
         """The cut above the highest bin that goes left; of a leaf or a discrete parent, none."""

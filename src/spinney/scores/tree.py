@@ -21,7 +21,7 @@ from spinney.constraints import Allowed
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
-from spinney.fitted.partition import Partition
+from spinney.fitted.partition import Partition, Splits
 from spinney.kinds import Continuous
 from spinney.machine import available_memory
 from spinney.priors import Prior
@@ -35,8 +35,7 @@ from spinney.scores.columns import (
     frequent_levels,
     halving_cells,
     in_row_order,
-    leaf_counts,
-    leaf_moments,
+    leaf_sums,
     neighbouring_levels,
     quantile_cuts,
     standardised,
@@ -269,32 +268,29 @@ class Trees:
 
     def _partition(self, child: str, parents: tuple[str, ...], nodes: list[_Node], score: float) -> Partition:
         column = self._columns[self._index[child]]
-        width = 3 if column.kind == "continuous" else column.levels
-        parts = np.array([n.part for n in sorted(nodes, key=lambda n: n.leaf) if n.leaf >= 0])
-        shared = self.choice["ess"] > 0 and column.kind == "categorical"
-        made = Partition(
-            child,
-            parents,
-            self.data.kinds[child],
-            tuple(self.data.kinds[p] for p in parents),
+        splits = Splits(
             np.array([n.feature for n in nodes], np.int32),
             np.array([n.left for n in nodes], np.int32),
             np.array([n.right for n in nodes], np.int32),
             np.array([n.threshold for n in nodes], np.float64),
             tuple(n.goes_left for n in nodes),
             np.array([n.leaf for n in nodes], np.int32),
-            np.zeros((sum(n.feature < 0 for n in nodes), width)),
+        )
+        sums = leaf_sums(self.data, parents, splits, column)
+        parts = np.array([n.part for n in sorted(nodes, key=lambda n: n.leaf) if n.leaf >= 0])
+        shared = self.choice["ess"] > 0 and column.kind == "categorical"
+        return Partition(
+            child,
+            parents,
+            self.data.kinds[child],
+            tuple(self.data.kinds[p] for p in parents),
+            sums=sums,
             shift=column.shift,
             scale=column.scale,
             score=score,
-            alphas=self.choice["ess"] * parts / width if shared else None,
-            **self._leaf,
+            alphas=self.choice["ess"] * parts / sums.shape[1] if shared else None,
+            **splits.arrays | self._leaf,
         )
-        # The sums are those of the rows that the finished tree sends to each leaf.
-        leaf = made.leaf_of(self.data)
-        if column.values is None:
-            return made.with_sums(leaf_counts(column.codes, leaf, made.sums.shape))
-        return made.with_sums(leaf_moments(column.values + column.centre, leaf, len(made.sums)))
 
     def _check_size(self, child: str, parents: Iterable[str]) -> None:
         columns = [self._columns[self._index[p]] for p in parents]
