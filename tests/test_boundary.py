@@ -206,6 +206,11 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "two tiers": ({"t.yaml": "[[lung], [lung]]"}, [*TAKES, "--tiers", "t.yaml"], ("'lung'",)),
     "tiers not lists": ({"t.yaml": "lung"}, [*TAKES, "--tiers", "t.yaml"], ("t.yaml", "list")),
     "tiers not there": ({}, [*TAKES, "--tiers", "absent.yaml"], ("absent.yaml",)),
+    "candidates not lists": ({"c.yaml": "lung: cough"}, [*TAKES, "--candidates", "c.yaml"], ("c.yaml", "list")),
+    "candidates no mapping": ({"c.yaml": "[lung]"}, [*TAKES, "--candidates", "c.yaml"], ("c.yaml", "list")),
+    "candidates empty": ({"c.yaml": ""}, [*TAKES, "--candidates", "c.yaml"], ("c.yaml", "list")),
+    "candidates on no column": ({"c.yaml": "lung: [colour]"}, [*TAKES, "--candidates", "c.yaml"], ("'colour'",)),
+    "network before table": ({}, ["score", "net.json", "table.csv"], ("the table comes first",)),
     "more required than allowed": (
         {},
         [*TAKES, "--max-parents", "1", "--required", "lung->cough", "--required", "smoker->cough"],

@@ -128,6 +128,24 @@ def test_constraints_by_option_by_file_and_by_object_are_the_same(said: Any, dat
     assert ("smoker", NAMES[3]) in wanted.network.edges and ("lung", "cough") not in wanted.network.edges
 
 
+@pytest.mark.parametrize("text", ['{"lung": ["smoker"], "cough": []}', "lung: [smoker]\ncough: []\n"])
+def test_candidates_by_file_and_by_dict_are_the_same(text: str, said: Any, data: sp.Dataset, folder: Path) -> None:
+    (folder / "may.yaml").write_text(text)
+    wanted = sp.learn(data, candidates={"lung": ["smoker"], "cough": []}).found
+    assert wanted.score < sp.learn(data).found.score and wanted.parents["cough"] == ()
+    answer = strict(said("learn", "table.csv", "--candidates", "may.yaml", "--json"))
+    assert answer["score"] == wanted.score
+    sets = strict(said("families", "table.csv", "--candidates", "may.yaml", "--json"))["sets"]
+    assert {tuple(own) for own, _ in sets["lung"]} <= {(), ("smoker",)} and len(sets["cough"]) == 1
+
+
+def test_score_names_only_options_that_are_not_the_default(said: Any) -> None:
+    said("learn", "table.csv", "-o", "net.json")
+    for asked, shown in (("auto", "(bdeu)"), ("bdeu(ess=3)", "(bdeu(ess=3.0))"), ("pcart", "(pcart)")):
+        assert shown in said("score", "table.csv", "net.json", "--score", asked)
+    assert "(bdeu, prior sizes)" in said("score", "table.csv", "net.json", "--prior", "sizes")
+
+
 def test_an_edge_between_names_with_arrows_in_them(said: Any, folder: Path) -> None:
     (folder / "arrows.csv").write_text("a->b,c,a\n" + "x,y,z\ny,x,z\nx,x,u\n" * 3)
     assert ["a->b", "c"] in strict(said("learn", "arrows.csv", "--required", "a->b->c", "--json"))["edges"]

@@ -38,12 +38,8 @@ def generator() -> ModuleType:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where examples are run: the examples' tables, and the table.csv that pages speak of."""
+    """Where examples are run: a folder with what a reader has, the folder examples/, and nothing else."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    grades = ["low", "mid", "high"] * 40
-    rows = [f"{grade},{18 + 7 * i % 70},A,{'yes' if i % 5 else 'no'}" for i, grade in enumerate(grades)]
-    lines = ["grade,age,site,smoker", *rows]
-    (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

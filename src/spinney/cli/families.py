@@ -31,6 +31,7 @@ def families(
     required: opt.Required = None,
     forbidden: opt.Forbidden = None,
     tiers: opt.TiersFile = None,
+    candidates: opt.CandidatesFile = None,
     prune: Annotated[
         bool,
         typer.Option(
@@ -69,7 +70,7 @@ def families(
     timing: opt.Timing = False,
 ) -> None:
     """Score all parent sets up to a size, for `spinney solve` or another solver."""
-    opt.check_output(output, [".jkl"], data, reading.kinds, constraints, tiers)
+    opt.check_output(output, [".jkl"], data, reading.kinds, constraints, tiers, candidates)
     table = reading.read(data)
     limits = opt.constraints(table.names, constraints, required, forbidden, tiers)
     began = time.perf_counter()
@@ -79,6 +80,7 @@ def families(
         prior,
         max_parents,
         constraints=limits,
+        candidates=opt.candidates(candidates),
         prune=prune,
         bounds=bounds,
         n_jobs=n_jobs,

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 
+from spinney.choices import Choice
 from spinney.cli.answer import aligned, number, say_aside, word, words
 from spinney.layout import family_rows
 from spinney.progress import Progress
@@ -49,6 +50,11 @@ def proof(found: Found, over: str) -> list[str]:
     return [
         f"bound   {number(found.bound)}  gap {100 * found.gap:.4f} %: no network over {over} scores above the bound"
     ]
+
+
+def choices(score: Choice, prior: Choice) -> str:
+    """The score and, where it is not the default, the prior, with the options that are not; files have them all."""
+    return score.short + ("" if prior.short == "uniform" else f", prior {prior.short}")
 
 
 def why_score(reason: str | None) -> list[str]:

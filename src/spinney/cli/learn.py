@@ -12,13 +12,12 @@ import typer
 from spinney.catalog import choose_prior, choose_score, choose_search
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
-from spinney.cli.found import families, others, proof, seconds, stopped, why_auto, why_score
+from spinney.cli.found import choices, families, others, proof, seconds, stopped, why_auto, why_score
 from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.formats import NETWORKS
 from spinney.layout import counted
 from spinney.learn import Result
 from spinney.learn import learn as run
-from spinney.plan import Plan
 
 
 @reads_table
@@ -39,6 +38,7 @@ def learn(
     required: opt.Required = None,
     forbidden: opt.Forbidden = None,
     tiers: opt.TiersFile = None,
+    candidates: opt.CandidatesFile = None,
     time_limit: opt.TimeLimit = None,
     seed: opt.Seed = 0,
     output: Annotated[
@@ -67,7 +67,7 @@ def learn(
     timing: opt.Timing = False,
 ) -> None:
     """Learn a network from a table, and prove it the best where that can be done."""
-    opt.check_output(output, NETWORKS, data, reading.kinds, constraints, tiers)
+    opt.check_output(output, NETWORKS, data, reading.kinds, constraints, tiers, candidates)
     table = reading.read(data)
     if discretise is not None:
         table = table.discretised(discretise)
@@ -78,6 +78,7 @@ def learn(
         search,
         max_parents,
         opt.constraints(table.names, constraints, required, forbidden, tiers),
+        candidates=opt.candidates(candidates),
         time_limit=time_limit,
         n_jobs=n_jobs,
         seed=seed,
@@ -116,16 +117,10 @@ def _lines(result: Result, by_auto: bool, timing: bool) -> list[str]:
         f"{counted(len(network.names), 'node')} and {counted(len(network.edges), 'edge')} from {counted(rows, 'row')}; "
         "each node with its parents and its local score",
         *families((name, model.parents, model.score or 0.0) for name, model in network.models.items()),
-        f"score   {number(result.found.score)}  ({_choices(plan)})",
+        f"score   {number(result.found.score)}  ({choices(choose_score(plan.score), choose_prior(plan.prior))})",
         *why_score(plan.why_score),
         *proof(result.found, over),
         *others(result.found),
         f"search  {choose_search(plan.search).short}{why_auto(plan.search, result.why) if by_auto else ''}",
         *(seconds(result.seconds) if timing else ()),
     ]
-
-
-def _choices(plan: Plan) -> str:
-    """The score and, where it is not the default, the prior; the saved plan has all options."""
-    prior = "" if plan.prior == "uniform" else f", prior {choose_prior(plan.prior).short}"
-    return choose_score(plan.score).short + prior

@@ -91,6 +91,17 @@ TiersFile = Annotated[
         help=("JSON or YAML with a list of lists of columns; no edge goes from a later list to an earlier one."),
     ),
 ]
+CandidatesFile = Annotated[
+    str | None,
+    typer.Option(
+        "--candidates",
+        metavar="FILE",
+        help=(
+            "JSON or YAML with, per column, the list of columns that may be its parents; a column that is not named "
+            "may have all others."
+        ),
+    ),
+]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
@@ -160,6 +171,16 @@ def _tiers(file: str) -> list[list[str]]:
     if not isinstance(content, list) or not all(isinstance(tier, list) for tier in content):
         raise FileFormatError(f"{file}: tiers are a list of lists of columns, as in [[age, sex], [smoker], [cough]]")
     return content
+
+
+def candidates(file: str | None) -> dict[str, list[str]] | None:
+    if file is None:
+        return None
+    content = yaml_value(file, read_text(file), "candidates")  # every name is text; JSON is YAML too
+    lists = content.values() if isinstance(content, dict) else [None]
+    if not all(isinstance(own, list) and all(isinstance(name, str) for name in own) for own in lists):
+        raise FileFormatError(f"{file}: candidates are a list of columns for each child, as in 'cough: [smoker, lung]'")
+    return dict(content)
 
 
 def check_output(name: str | None, endings: Iterable[str], *inputs: str | None) -> None:

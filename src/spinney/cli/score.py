@@ -15,11 +15,12 @@ import typer
 from spinney.catalog import choose_prior
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
-from spinney.cli.found import families, why_score
+from spinney.cli.found import choices, families, why_score
 from spinney.cli.graphs import read_graph
 from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
+from spinney.formats import NETWORKS, suffix
 from spinney.graph import DAG
 from spinney.kinds import Continuous
 from spinney.kinds_file import read as read_kinds
@@ -60,6 +61,8 @@ def score(
     if (network is None) == (child is None):
         raise ChoiceError("name either a NETWORK to score, or one family by --child and --parents")
     if network is not None:
+        if suffix(data) in NETWORKS and suffix(network) not in NETWORKS:
+            raise ChoiceError(f"the table comes first: spinney score {network} {data}")
         table, graph = _with_network(data, network, reading)
         asked = [(name, graph.parents[name]) for name in table.names]
     else:
@@ -74,8 +77,8 @@ def score(
         say_json({"families": each, "notes": table.notes, "rows": table.n_rows, "score": total, **names})
     else:
         lines = families((name, own, value) for (name, own), value in zip(asked, values, strict=True))
-        why = why_score(why_resolved(table, score))
-        say([*lines, f"score   {number(total)}  ({names['score_name']}, prior {names['prior']})", *why])
+        short = choices(resolved(table, score), choose_prior(prior))
+        say([*lines, f"score   {number(total)}  ({short})", *why_score(why_resolved(table, score))])
 
 
 def _with_network(data: str, network: str, reading: TableOptions) -> tuple[Dataset, DAG]:
