@@ -68,6 +68,7 @@ PUBLIC = [
     "learn",
     "local_score",
     "local_scores",
+    "register",
     "score",
     "score_parent_sets",
     "search",

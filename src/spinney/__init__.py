@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from spinney import catalog, evaluate
+from spinney.catalog import register
 from spinney.choices import Choice, constructor
 from spinney.compare import Comparison, compare
 from spinney.constraints import Constraints
@@ -82,6 +83,7 @@ __all__ = [
     "learn",
     "local_score",
     "local_scores",
+    "register",
     "score",
     "score_parent_sets",
     "search",

@@ -1,15 +1,17 @@
-"""The one table of choices: scores, priors on parent sets, searches.
+"""The one table of scores, priors on parent sets, searches and file formats.
 
 Documentation, command line and errors read these tables too, so a new score is one file in scores/ and one row here.
 Rows name the code that they run as "package.module:name"; it is imported when it is first needed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from spinney.choices import Choice, Code, Entry, Option, Rows, build_choice
+from spinney.errors import ChoiceError
 
 _MIXED = ("categorical", "ordinal", "continuous")
 
@@ -48,6 +50,23 @@ class Search(Entry):
     reads: Literal["sets", "scores", "tests", "data"] = "scores"
     returns: Literal["dag", "class"] = "dag"  # class: a CPDAG, the graph of a Markov equivalence class
     exact: bool = False  # proves that its answer is the best
+
+
+HELD = ("network", "graph", "parent sets", "table")  # what files hold; a graph is the result of a search
+
+
+@dataclass(frozen=True)
+class Format(Entry):
+    """A file format. `read` takes a path and returns what the file holds, `write` takes that and a
+    path. Tables are told by their content too: there `read` takes the bytes and the name of the file, with options by
+    name, and returns columns (a RawTable, or any data frame); `write` takes a Dataset and the suffix, and returns
+    bytes."""
+
+    suffixes: tuple[str, ...] = ()  # with the dot; .gz may follow everywhere
+    holds: tuple[str, ...] = ("network",)  # what its files may hold, of HELD
+    read: Code = ""
+    write: Code = ""
+    starts: tuple[bytes, ...] = ()  # of a table: how its files begin
 
 
 _ESS = Option("ess", 1.0, "equivalent sample size; larger is smoother and denser", low=0)
@@ -429,6 +448,73 @@ _SEARCHES = (
     ),
 )
 
+_DELIMITER = Option("delimiter", None, "what separates the cells; found from the content unless given", kind="name")
+_ENCODING = Option("encoding", None, "how the text is encoded; found from the content unless given", kind="name")
+_SHEET = Option("sheet", None, "the name of the sheet; the first unless given", kind="name")
+
+_FORMATS = (
+    Format(
+        "json",
+        "everything a network holds, exactly",
+        suffixes=(".json",),
+        read="spinney.formats.json:read",
+        write="spinney.formats.json:write",
+    ),
+    Format(
+        "bif",
+        "the Bayesian Interchange Format, for discrete networks",
+        "Cozman (1998)",
+        suffixes=(".bif",),
+        read="spinney.formats.bif:read",
+        write="spinney.formats.bif:write",
+    ),
+    Format("dot", "Graphviz, for pictures", suffixes=(".dot",), write="spinney.formats.dot:write"),
+    Format(
+        "jkl",
+        "one line per set, as exact solvers exchange them",
+        suffixes=(".jkl",),
+        holds=("parent sets",),
+        read="spinney.formats.jkl:read",
+        write="spinney.formats.jkl:write",
+    ),
+    Format(
+        "text",
+        "cells separated by commas or another character, which is found from the content",
+        options=(_DELIMITER, _ENCODING),
+        suffixes=(".csv", ".tsv", ".txt"),
+        holds=("table",),
+        read="spinney.formats.delimited:read",
+        write="spinney.formats.delimited:write",
+    ),
+    Format(
+        "parquet",
+        "Apache Parquet; keeps kinds and levels",
+        suffixes=(".parquet",),
+        holds=("table",),
+        read="spinney.formats.arrow:read_parquet",
+        write="spinney.formats.arrow:write_parquet",
+        starts=(b"PAR1",),
+    ),
+    Format(
+        "feather",
+        "Apache Arrow; keeps kinds and levels",
+        suffixes=(".feather", ".arrow"),
+        holds=("table",),
+        read="spinney.formats.arrow:read_feather",
+        write="spinney.formats.arrow:write_feather",
+        starts=(b"ARROW1", b"FEA1"),
+    ),
+    Format(
+        "excel",
+        "a sheet of a workbook",
+        options=(_SHEET,),
+        suffixes=(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+        holds=("table",),
+        read="spinney.excel_table:read_excel",
+        starts=(b"\xd0\xcf\x11\xe0",),  # those that are zip archives are told by what is in them
+    ),
+)
+
 AUTO = Score(
     "auto",
     "decided from the kinds of the columns: bdeu where all are discrete, else pcart; said with the reason. Classifiers "
@@ -439,6 +525,43 @@ AUTO = Score(
 SCORES = Rows("score", (*_SCORES, *_TREES, *_GRAPHS), AUTO)
 PRIORS = Rows("prior", _PRIORS)
 SEARCHES = Rows("search", _SEARCHES)
+FORMATS = Rows("format", _FORMATS)
+
+
+def register(row: Score | Search | Format) -> None:
+    """Add a score, a search or a format of your own, a row of spinney.catalog under a new name. It then works wherever
+    those of spinney do; see docs/extend.md."""
+    table: Rows[Any]
+    codes: list[Code]
+    if isinstance(row, Score):
+        table, codes = cast(Rows[Any], SCORES), [row.source]
+    elif isinstance(row, Search):
+        table, codes = cast(Rows[Any], SEARCHES), [row.run]
+    elif isinstance(row, Format):
+        table, codes = cast(Rows[Any], FORMATS), [code for code in (row.read, row.write) if code]
+    else:
+        raise ChoiceError(f"register takes a Score, Search or Format of spinney.catalog, not {row!r}; build one")
+    for code in codes or [""]:
+        if not callable(code) and not re.fullmatch(r"[\w.]+:\w+", code):
+            raise ChoiceError(
+                f"{table.word} {row.name!r} runs {code!r}; give a function or class, or 'package.module:name'"
+            )
+    if isinstance(row, Format):
+        _check_format(row)
+    table.add(row)
+
+
+def _check_format(row: Format) -> None:
+    if not row.suffixes or not all(re.fullmatch(r"\.[a-z0-9_]+", suffix) for suffix in row.suffixes):
+        raise ChoiceError(f"format {row.name!r} has the suffixes {row.suffixes!r}; name one or more, as in ('.xyz',)")
+    if not row.holds or not set(row.holds) <= set(HELD):
+        raise ChoiceError(f"format {row.name!r} holds {row.holds!r}; name one or more of {', '.join(HELD)}")
+    for other in FORMATS.values():
+        if set(other.holds) & set(row.holds) and set(other.suffixes) & set(row.suffixes):
+            raise ChoiceError(
+                f"format {row.name!r}: {other.name!r} has the suffix {min(set(other.suffixes) & set(row.suffixes))!r} "
+                "already; choose another"
+            )
 
 
 def choose_score(given: str | Choice) -> Choice:

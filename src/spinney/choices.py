@@ -9,12 +9,14 @@ import difflib
 import inspect
 import math
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Generic, TypeVar
 
+from spinney import plugins
 from spinney.errors import ChoiceError
 
 Code = (
@@ -127,13 +129,28 @@ class Rows(Mapping[str, Row], Generic[Row]):
         self._read = lru_cache(maxsize=256)(self._chosen_by)
 
     def __getitem__(self, name: str) -> Row:
-        return self._rows[name]
+        return self._all()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return iter(self._all())
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._all())
+
+    def _all(self) -> dict[str, Row]:
+        for sentence in plugins.load():
+            warnings.warn(sentence, stacklevel=3)
+        return self._rows
+
+    def add(self, row: Row) -> None:
+        """One more, from outside. Its name must be new."""
+        if not re.fullmatch(r"[a-z][a-z0-9_-]*", row.name):
+            raise ChoiceError(
+                f"{row.name!r} cannot be the name of a {self.word}; use small letters, digits, '-' and '_'"
+            )
+        if row.name in self._rows or row.name in self._auto:
+            raise ChoiceError(f"there is a {self.word} {row.name!r} already; register it under another name")
+        self._rows[row.name] = row
 
     @property
     def choices(self) -> dict[str, Row]:

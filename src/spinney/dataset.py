@@ -7,7 +7,6 @@ Data is checked here and not again later."""
 from __future__ import annotations
 
 import gzip
-import io
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -16,20 +15,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.feather
-import pyarrow.parquet
 
 from spinney import _core
+from spinney.choices import loaded
 from spinney.columns import Column
 from spinney.errors import ChoiceError, DataError
-from spinney.files import as_path, write_bytes
+from spinney.files import as_path, split_suffix, write_bytes
 from spinney.fingerprint import fingerprint
+from spinney.formats import formats_of
 from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, code_type, interval_codes, intervals, to_plain
 from spinney.prepare import prepare
 from spinney.reading import Kinds, Missing, Names, Reading, shown
-from spinney.settle import FEW_INTEGERS
-from spinney.table import FORMATS, RawTable, read_frame, read_table, refuse_duplicates, suffixes
+from spinney.table import RawTable, read_frame, read_table, refuse_duplicates
 
 Array = npt.NDArray[np.generic]
 Data = Any  # what as_dataset() takes: a Dataset, a pandas, polars or Arrow table, or a dict of columns
@@ -378,19 +375,11 @@ class Dataset:
 
         Parquet and Feather keep kinds and levels; of text files only a kinds file does."""
         label = as_path(path)
-        suffix, zipped = suffixes(label)
-        if suffix not in FORMATS:
-            raise ChoiceError(f"{label}: {suffix!r} is no table's suffix; choose one of {', '.join(FORMATS)}")
-        sink = io.BytesIO()
-        if FORMATS[suffix] == "parquet":
-            pyarrow.parquet.write_table(self.to_arrow(), sink)
-        elif FORMATS[suffix] == "feather":
-            pyarrow.feather.write_feather(self.to_arrow(), sink)
-        else:
-            delimiter = "\t" if suffix == ".tsv" else ","
-            table = pa.table({name: self._text_column(name) for name in self.names})
-            pyarrow.csv.write_csv(table, sink, pyarrow.csv.WriteOptions(delimiter=delimiter))
-        content: bytes | memoryview = sink.getbuffer()
+        suffix, zipped = split_suffix(label)
+        able = formats_of("table", "write")
+        if suffix not in able:
+            raise ChoiceError(f"{label}: {suffix!r} is no table's suffix; choose one of {', '.join(able)}")
+        content: bytes | memoryview = loaded(able[suffix].write)(self, suffix)
         if zipped:
             content = gzip.compress(content, mtime=0)  # no time inside: the same table gives the same file
         write_bytes(content, label)
@@ -409,18 +398,6 @@ class Dataset:
         indices = pa.array(self._data[name].astype(np.int32))
         levels = pa.array(self.levels(name), pa.string())
         return pa.DictionaryArray.from_arrays(indices, levels, ordered=isinstance(kind, Ordinal))
-
-    def _text_column(self, name: str) -> pa.Array:
-        column = self._arrow_column(name)
-        if self.kinds[name].discrete:
-            return column.cast(pa.string())
-        values = self.values(name)
-        distinct = np.unique(values)
-        if len(distinct) <= FEW_INTEGERS and (distinct == np.floor(distinct)).all():
-            # Written as 1, they would be read back as few integers, that is, categories.
-            place = np.searchsorted(distinct, values)
-            return pa.array([repr(float(value)) for value in distinct]).take(pa.array(place))
-        return column
 
 
 def as_dataset(data: Data, reading: Reading | None = None) -> Dataset:

@@ -18,7 +18,6 @@ from spinney.header import find_header
 from spinney.machine import available_memory
 from spinney.raw_table import RawTable, counted, damaged, from_cells
 
-SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _LOOKED_AT = 200  # rows that the header is found in
 _BYTES_TO_CELLS = 8  # a sheet in memory takes so many times its XML, at the least
 

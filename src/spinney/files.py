@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 from os import PathLike, fspath
+from pathlib import PurePath
 
 from spinney.errors import ChoiceError, FileFormatError
 
@@ -22,6 +23,13 @@ def as_path(path: object) -> str:
     if "\0" in text:
         raise ChoiceError(f"{text!r} is no path of a file, because it holds a zero byte; correct it")
     return text
+
+
+def split_suffix(path: str) -> tuple[str, bool]:
+    """The suffix that names the format, in small letters, and whether .gz follows it."""
+    lower = path.lower()
+    zipped = lower.endswith(".gz")
+    return PurePath(lower[:-3] if zipped else lower).suffix, zipped
 
 
 def write_bytes(content: bytes | memoryview, path: str | PathLike[str]) -> None:

@@ -160,7 +160,7 @@ class Network:
         from spinney import formats
 
         formats.need_suffix(path, ".json", "save() writes .json or .json.gz, other formats go through export()")
-        formats.write_network(self, path)
+        formats.write(self, path, "network")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Network:
@@ -168,7 +168,8 @@ class Network:
         from spinney import formats
 
         formats.need_suffix(path, ".json", "load() reads .json or .json.gz, other formats go through Network.read()")
-        return formats.read_network(path)
+        network: Network = formats.read(path, "network")
+        return network
 
     def export(self, path: str | PathLike[str], node: str | None = None, *, exact_names: bool = False) -> None:
         """Write the network in the format that the suffix names; a further .gz compresses. With a node: the tree or the
@@ -180,7 +181,7 @@ class Network:
         if exact_names and (node is not None or formats.suffix(path) != ".bif"):
             raise ChoiceError(f"exact_names is for .bif, and {path} is another file: leave it out")
         if node is None:
-            formats.write_network(self, path, **({"exact_names": True} if exact_names else {}))
+            formats.write(self, path, "network", options={"exact_names": True} if exact_names else None)
             return
         formats.write_partition(self.model(node), path)
 
@@ -189,7 +190,8 @@ class Network:
         """Read a network in the format that the suffix names."""
         from spinney import formats
 
-        return formats.read_network(path)
+        network: Network = formats.read(path, "network")
+        return network
 
     def to_networkx(self) -> networkx.DiGraph:
         """A networkx.DiGraph; nodes carry kind, levels, parents and cpt (a row per configuration, last parent fastest),

@@ -200,17 +200,18 @@ class ParentSets:
                 )
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the sets as .jkl or .jkl.gz."""
-        from spinney.formats import jkl
+        """Write the sets, as .jkl or .jkl.gz unless the suffix names another format."""
+        from spinney import formats
 
-        jkl.write(self, path)
+        formats.write(self, path, "parent sets", usual="jkl")
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> ParentSets:
-        """Read a .jkl file."""
-        from spinney.formats import jkl
+        """Read a .jkl file, or one whose suffix names another format of parent sets."""
+        from spinney import formats
 
-        return jkl.read(path)
+        sets: ParentSets = formats.read(path, "parent sets", usual="jkl")
+        return sets
 
 
 def _key(child: str, parents: Iterable[str], score: float, index: Mapping[str, int]) -> tuple[int, ...]:

@@ -11,39 +11,19 @@ import io
 import os
 import sys
 import zlib
-from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
-
-from spinney.errors import ChoiceError, FileFormatError, SpinneyError, named
-from spinney.excel_table import SUFFIXES as EXCEL
-from spinney.excel_table import read_excel
-from spinney.files import as_path
-from spinney.frame_table import from_arrow
+from spinney.catalog import FORMATS, Format
+from spinney.choices import loaded
+from spinney.errors import ChoiceError, FileFormatError
+from spinney.errors import named as written
+from spinney.files import as_path, split_suffix
 from spinney.frame_table import read_frame as read_frame
 from spinney.machine import available_memory
 from spinney.raw_table import RawTable as RawTable
 from spinney.raw_table import damaged
 from spinney.raw_table import refuse_duplicates as refuse_duplicates
 from spinney.text_bytes import known_encoding
-from spinney.text_table import read_text_table
 
-# The one table of file names that can be read and written: suffix -> format; those of Excel can only be read. The
-# delimiter of a text file is found from its content.
-FORMATS = {
-    ".csv": "text",
-    ".tsv": "text",
-    ".txt": "text",
-    ".parquet": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-}
-_NAMED = {**FORMATS, **dict.fromkeys(EXCEL, "excel")}
-
-# How a file of each format begins, whatever its name is.
-_MAGIC = {b"PAR1": "parquet", b"ARROW1": "feather", b"FEA1": "feather", b"\xd0\xcf\x11\xe0": "excel"}
 _ZIP = b"PK\x03\x04"
 _IN_WORKBOOKS = (b"[Content_Types].xml", b"xl/", b"_rels/", b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet")
 _NOT_TABLES = {
@@ -55,13 +35,6 @@ _NOT_TABLES = {
 _GZIP = b"\x1f\x8b"
 _PIECE = 1 << 24  # bytes that are unpacked at a time
 _TIMES_THE_BYTES = 3  # memory that a table takes while it is read, as a multiple of its bytes
-
-
-def suffixes(path: str) -> tuple[str, bool]:
-    """The suffix that names the format, in small letters, and whether .gz follows it."""
-    lower = path.lower()
-    zipped = lower.endswith(".gz")
-    return Path(lower[:-3] if zipped else lower).suffix, zipped
 
 
 def read_table(
@@ -85,36 +58,22 @@ def read_table(
         raw = _unzipped(raw, label)
     if len(raw) == 0:
         raise FileFormatError(f"{label} is empty; give a table with a header line and at least one row")
-    suffix, _ = suffixes(label)
-    found, expected = _format(raw, label, suffix), _NAMED.get(suffix)
+    suffix, _ = split_suffix(label)
+    named = {ending: row for row in _formats() for ending in row.suffixes}
+    found, expected = _format(raw, label, suffix), named.get(suffix)
     if expected is not None and found != expected:
-        article = {"text": "a text", "excel": "an Excel"}.get(found, f"a {found.capitalize()}")
+        article = {"text": "a text", "excel": "an Excel"}.get(found.name, f"a {found.name.capitalize()}")
         raise FileFormatError(f"{label} holds {article} file, which {suffix} does not say; give it the right suffix")
-    if sheet is not None and found != "excel":
-        raise ChoiceError(f"{label} is not an Excel file and has no sheets; leave {named('sheet')} {sheet!r} out")
-    if found == "text":
-        return read_text_table(raw, label, delimiter, encoding, suffix)
-    return read_excel(raw, label, sheet) if found == "excel" else _read_arrow(raw, label, found)
+    own = {option.name for option in found.options}
+    if sheet is not None and "sheet" not in own:
+        raise ChoiceError(f"{label} is not an Excel file and has no sheets; leave {written('sheet')} {sheet!r} out")
+    given = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
+    table = loaded(found.read)(raw, label, **{name: value for name, value in given.items() if name in own})
+    return table if isinstance(table, RawTable) else read_frame(table)
 
 
-def _read_arrow(raw: bytes, label: str, found: str) -> RawTable:
-    """From bytes in memory: a mapped file that another program truncates would end the process."""
-    source = pa.BufferReader(pa.py_buffer(raw))
-    try:
-        if found == "parquet":
-            table = pyarrow.parquet.ParquetFile(source).read()
-        else:
-            table = pyarrow.feather.read_table(source, memory_map=False)
-        table.validate(full=True)
-        return from_arrow(table)
-    except MemoryError:
-        raise FileFormatError(
-            f"{label}: the {found} data asks for more memory than there is here; it is damaged, or too large"
-        ) from None
-    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-        if isinstance(error, SpinneyError):
-            raise
-        raise damaged(label, found, error) from None
+def _formats() -> list[Format]:
+    return [row for row in FORMATS.values() if "table" in row.holds and row.read]
 
 
 def _raw_bytes(path: str) -> bytes:
@@ -166,12 +125,17 @@ def _unzipped(raw: bytes, label: str) -> bytes:
     return b"".join(pieces)
 
 
-def _format(raw: bytes, label: str, suffix: str) -> str:
+def _format(raw: bytes, label: str, suffix: str) -> Format:
+    """By the first bytes; a file that begins like none of them is of the format that its suffix names, if that one
+    begins in any way too, and else text."""
     for magic, what in _NOT_TABLES.items():
         if raw.startswith(magic):
             raise FileFormatError(f"{label} is {what}, not a table; save the table as CSV or Parquet")
     if raw.startswith(_ZIP):
-        if suffix in EXCEL or raw.startswith(_IN_WORKBOOKS, 30) or b"xl/workbook" in raw:
-            return "excel"
+        if suffix in FORMATS["excel"].suffixes or raw.startswith(_IN_WORKBOOKS, 30) or b"xl/workbook" in raw:
+            return FORMATS["excel"]
         raise FileFormatError(f"{label} is a zip archive, not a table; unpack it, and give one of the files in it")
-    return next((name for magic, name in _MAGIC.items() if raw.startswith(magic)), "text")
+    known = _formats()
+    by_content = (row for row in known if row.starts and raw.startswith(row.starts))
+    by_suffix = (row for row in known if not row.starts and suffix in row.suffixes)
+    return next(by_content, None) or next(by_suffix, FORMATS["text"])

@@ -15,6 +15,8 @@ from typing import Annotated, Any
 import typer
 
 from spinney.cli import classify, compare, convert, families, kinds, learn, list, predict, sample, score, show, solve
+from spinney.cli.answer import say_aside
+from spinney.cli.options import FAILED_PLUGINS
 from spinney.errors import Command, LimitError, SpinneyError, shortened, speaking_to, way
 from spinney.version import __version__
 
@@ -74,6 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # names hold any text, whatever the locale
+    for sentence in FAILED_PLUGINS:
+        say_aside(f"warning: {sentence}")
     try:
         code = _run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()

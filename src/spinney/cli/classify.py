@@ -75,10 +75,7 @@ def train(
     search: Search = None,
     max_parents: MaxParents = None,
     n_jobs: opt.Jobs = -1,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help=("Write the classifier: .json, also with .gz.")),
-    ] = None,
+    output: Annotated[str | None, opt.output("Write the classifier: .json, also with .gz.")] = None,
     reading: TableOptions = TABLE,
     json: opt.Json = False,
 ) -> None:

@@ -22,7 +22,7 @@ def compare(
         typer.Argument(
             metavar="TRUTH",
             show_default=False,
-            help=("The true network: .json .bif, also with .gz; or the .json of `spinney solve`."),
+            help=f"The true network: {opt.files('network', 'read')}; or the .json of `spinney solve`.",
         ),
     ],
     learned: Annotated[str, typer.Argument(metavar="LEARNED", show_default=False, help="The learned one.")],

@@ -11,17 +11,24 @@ import typer
 
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json
-from spinney.formats import NETWORKS, suffix
+from spinney.formats import formats_of, suffix
 from spinney.layout import counted
 from spinney.network import Network
 from spinney.parent_sets import ParentSets
+
+
+def _suffixes(holds: str, verb: str) -> str:
+    return " ".join(formats_of(holds, verb))
 
 
 def convert(
     source: Annotated[
         str,
         typer.Argument(
-            metavar="IN", show_default=False, help=("A network (.json .bif) or parent sets (.jkl), also with .gz.")
+            metavar="IN",
+            show_default=False,
+            help=f"A network ({_suffixes('network', 'read')}) or parent sets ({_suffixes('parent sets', 'read')}), "
+            "also with .gz.",
         ),
     ],
     target: Annotated[
@@ -29,7 +36,8 @@ def convert(
         typer.Argument(
             metavar="OUT",
             show_default=False,
-            help=("The file to write: .json .bif .dot for a network, .jkl for parent sets, also with .gz."),
+            help=f"The file to write: {_suffixes('network', 'write')} for a network, "
+            f"{_suffixes('parent sets', 'write')} for parent sets, also with .gz.",
         ),
     ],
     node: Annotated[
@@ -46,13 +54,13 @@ def convert(
     json: opt.Json = False,
 ) -> None:
     """Write a network, or parent sets, in another format."""
-    if suffix(source) == ".jkl" and node is None:
-        opt.check_output(target, [".jkl"], source)
+    if suffix(source) in formats_of("parent sets", "read") and node is None:
+        opt.check_output(target, formats_of("parent sets", "write"), source)
         sets = ParentSets.read(source)
         sets.write(target)
         what = {"variable": len(sets.names), "set": len(sets)}
     else:
-        opt.check_output(target, NETWORKS, source)
+        opt.check_output(target, formats_of("network", "write"), source)
         network = Network.read(source)
         network.export(target, node, exact_names=exact_names)
         what = {"node": len(network.names), "edge": len(network.edges)}

@@ -15,7 +15,7 @@ from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json, say_notes
 from spinney.cli.found import seconds
 from spinney.cli.tables import TABLE, TableOptions, reads_table
-from spinney.formats import jkl
+from spinney.formats import formats_of, jkl
 from spinney.layout import counted
 from spinney.parent_sets import score_parent_sets
 from spinney.scores import resolved, why_resolved
@@ -57,11 +57,8 @@ def families(
     ] = None,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help=("Write the parent sets: .jkl, also with .gz; without it they go to standard output."),
+        opt.output(
+            f"Write the parent sets: {opt.files('parent sets', 'write')}; without it jkl goes to standard output."
         ),
     ] = None,
     reading: TableOptions = TABLE,
@@ -70,7 +67,7 @@ def families(
     timing: opt.Timing = False,
 ) -> None:
     """Score all parent sets up to a size, for `spinney solve` or another solver."""
-    opt.check_output(output, [".jkl"], data, reading.kinds, constraints, tiers, candidates)
+    opt.check_output(output, formats_of("parent sets", "write"), data, reading.kinds, constraints, tiers, candidates)
     table = reading.read(data)
     limits = opt.constraints(table.names, constraints, required, forbidden, tiers)
     began = time.perf_counter()

@@ -24,10 +24,7 @@ from spinney.overview import ColumnView, Overview, overview
 @reads_table
 def kinds(
     data: opt.TableFile,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help=("Write the kinds file (.yaml), and show the table.")),
-    ] = None,
+    output: Annotated[str | None, opt.output("Write the kinds file (.yaml), and show the table.")] = None,
     table: Annotated[
         bool, typer.Option("--table", help=("Show the table also where standard output is no terminal."))
     ] = False,

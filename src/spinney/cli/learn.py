@@ -14,7 +14,7 @@ from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
 from spinney.cli.found import choices, families, others, proof, seconds, stopped, why_auto, why_score
 from spinney.cli.tables import TABLE, TableOptions, reads_table
-from spinney.formats import NETWORKS
+from spinney.formats import formats_of
 from spinney.layout import counted
 from spinney.learn import Result
 from spinney.learn import learn as run
@@ -43,12 +43,7 @@ def learn(
     seed: opt.Seed = 0,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help=("Write the network: .json (everything), .bif, or .dot (the graph only); also with .gz."),
-        ),
+        opt.output(f"Write the network: {opt.files('network', 'write')}; .json holds all of it, .dot the graph only."),
     ] = None,
     discretise: Annotated[
         str | None,
@@ -67,7 +62,7 @@ def learn(
     timing: opt.Timing = False,
 ) -> None:
     """Learn a network from a table, and prove it the best where that can be done."""
-    opt.check_output(output, NETWORKS, data, reading.kinds, constraints, tiers, candidates)
+    opt.check_output(output, formats_of("network", "write"), data, reading.kinds, constraints, tiers, candidates)
     table = reading.read(data)
     if discretise is not None:
         table = table.discretised(discretise)

@@ -12,13 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
-from spinney.catalog import PRIORS, SCORES, SEARCHES, Score
+from spinney.catalog import FORMATS, PRIORS, SCORES, SEARCHES, Format, Score
 from spinney.choices import Entry
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json
 from spinney.errors import ChoiceError
-from spinney.formats import jkl, modules
-from spinney.table import FORMATS
 
 
 def list_(
@@ -63,16 +61,15 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 
 def _formats() -> list[dict[str, Any]]:
-    networks = []
-    for ending, module in modules().items():
-        able = " and ".join(verb for verb in ("read", "write") if hasattr(module, verb))
-        networks.append({"name": ending, "help": f"network, {able}", "source": _title(module)})
-    tables = [{"name": ending, "help": "table, read and write", "source": kind} for ending, kind in FORMATS.items()]
-    return [*networks, {"name": ".jkl", "help": "parent sets, read and write", "source": _title(jkl)}, *tables]
+    return [
+        {"name": suffix, "help": f"{' and '.join(row.holds)}, {_able(row)}", "source": row.help}
+        for row in FORMATS.values()
+        for suffix in row.suffixes
+    ]
 
 
-def _title(module: Any) -> str:
-    return str(module.__doc__ or "").split("\n", 1)[0].rstrip(".")
+def _able(row: Format) -> str:
+    return " and ".join(verb for verb in ("read", "write") if getattr(row, verb))
 
 
 def _lines(row: dict[str, Any], width: int) -> list[str]:

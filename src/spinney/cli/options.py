@@ -11,10 +11,15 @@ from typing import Annotated, Any
 
 import typer
 
+from spinney import plugins
 from spinney.constraints import Constraints
 from spinney.errors import ChoiceError, FileFormatError
+from spinney.formats import formats_of, suffix
 from spinney.formats.plain import yaml_value
 from spinney.formats.text import read_text
+
+
+FAILED_PLUGINS = plugins.load()  # before the help texts, which name the formats of the catalog
 
 
 def whole(option: str) -> Callable[[Any], int]:
@@ -43,13 +48,26 @@ def decimal(option: str, what: str = "a number") -> Callable[[Any], float]:
     return read
 
 
+def files(holds: str, verb: str) -> str:
+    """The suffixes of files that can be read, or written, for a help text."""
+    return f"{' '.join(formats_of(holds, verb))}, also with .gz"
+
+
+def output(help_text: str) -> Any:
+    """The option -o of a command."""
+    return typer.Option("--output", "-o", metavar="FILE", help=help_text)
+
+
 TableFile = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
         show_default=False,
-        help=("The table: .csv .tsv .txt .parquet .feather .arrow, also with .gz; .xlsx .xls; - is standard input."),
+        help=f"The table: {files('table', 'read')}; - is standard input.",
     ),
+]
+NetworkFile = Annotated[
+    str, typer.Argument(metavar="NETWORK", show_default=False, help=f"The network: {files('network', 'read')}.")
 ]
 ScoreName = Annotated[
     str,
@@ -188,8 +206,7 @@ def check_output(name: str | None, endings: Iterable[str], *inputs: str | None) 
     if name is None:
         return
     able = tuple(endings)
-    plain = name.lower().removesuffix(".gz")
-    if not plain.endswith(able):
+    if suffix(name) not in able:
         raise ChoiceError(
             f"{name}: this suffix names nothing that can be written here; use one of {', '.join(able)} (and .gz)"
         )

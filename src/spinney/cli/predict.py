@@ -23,13 +23,7 @@ from spinney.network import Network
 from spinney.predict import markov_blanket
 
 Predictions = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help=("Write the predictions: .csv, also with .gz; without it they go to standard output."),
-    ),
+    str | None, opt.output("Write the predictions: .csv, also with .gz; without it they go to standard output.")
 ]
 MissingHere = Annotated[
     str,
@@ -43,9 +37,7 @@ MissingHere = Annotated[
 
 @reads_table
 def predict(
-    network: Annotated[
-        str, typer.Argument(metavar="NETWORK", show_default=False, help=("The network: .json .bif, also with .gz."))
-    ],
+    network: opt.NetworkFile,
     data: opt.TableFile,
     target: Annotated[
         str,

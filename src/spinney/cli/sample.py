@@ -15,32 +15,25 @@ import typer
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json
 from spinney.errors import ChoiceError
+from spinney.formats import formats_of
 from spinney.layout import counted
 from spinney.network import Network
-from spinney.table import FORMATS
 
 
 def sample(
-    network: Annotated[
-        str, typer.Argument(metavar="NETWORK", show_default=False, help=("The network: .json .bif, also with .gz."))
-    ],
+    network: opt.NetworkFile,
     rows: Annotated[
         int, typer.Option("--rows", "-n", metavar="N", parser=opt.whole("--rows"), help=("How many rows."))
     ] = 1000,
     seed: opt.Seed = 0,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help=(f"Write the table: {' '.join(FORMATS)}, also with .gz; without it CSV goes to standard output."),
-        ),
+        opt.output(f"Write the table: {opt.files('table', 'write')}; without it CSV goes to standard output."),
     ] = None,
     json: opt.Json = False,
 ) -> None:
     """Draw rows from a network; the same seed gives the same rows."""
-    opt.check_output(output, FORMATS, network)
+    opt.check_output(output, formats_of("table", "write"), network)
     if rows < 1:
         raise ChoiceError(f"cannot draw {rows} rows; ask for at least 1")
     if seed < 0:

@@ -36,7 +36,7 @@ def score(
         typer.Argument(
             metavar="[NETWORK]",
             show_default=False,
-            help=("The network whose graph is scored: .json .bif, also with .gz; the columns get its levels."),
+            help=f"The network whose graph is scored: {opt.files('network', 'read')}; the columns get its levels.",
         ),
     ] = None,
     child: Annotated[

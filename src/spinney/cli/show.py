@@ -18,9 +18,7 @@ from spinney.network import Network
 
 
 def show(
-    network: Annotated[
-        str, typer.Argument(metavar="NETWORK", show_default=False, help="The network: .json .bif, also with .gz.")
-    ],
+    network: opt.NetworkFile,
     node: Annotated[
         str | None,
         typer.Argument(metavar="[NODE]", show_default=False, help="A node: show its table or tree."),

@@ -14,7 +14,7 @@ from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
 from spinney.cli.found import families, news, others, proof, seconds, stopped, why_auto
 from spinney.cli.graphs import read_graph
-from spinney.formats import dot
+from spinney.formats import dot, suffix
 from spinney.formats.text import write_text
 from spinney.graph import DAG
 from spinney.layout import counted
@@ -25,7 +25,9 @@ from spinney.search import Found, search
 def solve(
     sets: Annotated[
         str,
-        typer.Argument(metavar="SETS", show_default=False, help=("Scored parent sets: a .jkl file, gzipped or not.")),
+        typer.Argument(
+            metavar="SETS", show_default=False, help=f"Scored parent sets: {opt.files('parent sets', 'read')}."
+        ),
     ],
     method: Annotated[
         str,
@@ -82,12 +84,7 @@ def solve(
     seed: opt.Seed = 0,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help=("Write the graph: .json (what --json prints) or .dot, also with .gz."),
-        ),
+        opt.output("Write the graph: .json (what --json prints) or .dot, also with .gz."),
     ] = None,
     n_jobs: opt.Jobs = -1,
     json: opt.Json = False,
@@ -136,7 +133,7 @@ def _scores(listed: ParentSets, found: Found) -> dict[str, float]:
 
 
 def _write(output: str, graph: DAG, record: dict[str, Any]) -> None:
-    if output.lower().removesuffix(".gz").endswith(".dot"):
+    if suffix(output) == ".dot":
         dot.write(graph, output)
     else:
         write_text(json_text.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n", output)

@@ -1,32 +1,26 @@
-"""The formats of networks: one file per format, and the one table that finds it.
+"""Files: which format a suffix names, by the rows of the catalog.
 
-In:  a path; its suffix names the format, a further .gz compresses.
-Out: the network read, or the file written."""
+In:  a path, and what its file holds: a network, a graph, parent sets or a table. A further .gz compresses.
+Out: what was read, or the file written."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Mapping
 from os import PathLike
-from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from spinney.catalog import FORMATS, Format
+from spinney.choices import loaded
 from spinney.errors import ChoiceError
-from spinney.files import as_path
+from spinney.files import as_path, split_suffix
 
 if TYPE_CHECKING:
     from spinney.fitted.model import LocalModel
-    from spinney.network import Network
-
-# The module of each suffix. One that can read has read(path) -> Network, one that can write has write(network, path).
-# They know networks, which know data, whose kinds are read from files: so they are imported when they are asked for.
-NETWORKS = {".json": "json", ".bif": "bif", ".dot": "dot"}
 
 
 def suffix(path: str | PathLike[str]) -> str:
     """The suffix that names the format, in small letters; net.bif.gz has .bif."""
-    plain = Path(as_path(path))
-    return (plain.with_suffix("") if plain.suffix.lower() == ".gz" else plain).suffix.lower()
+    return split_suffix(as_path(path))[0]
 
 
 def need_suffix(path: str | PathLike[str], wanted: str, sentence: str) -> None:
@@ -34,14 +28,38 @@ def need_suffix(path: str | PathLike[str], wanted: str, sentence: str) -> None:
         raise ChoiceError(f"{as_path(path)}: {sentence}")
 
 
-def read_network(path: str | PathLike[str]) -> Network:
-    network: Network = _module(path, "read").read(path)
-    return network
+def formats_of(holds: str, verb: str) -> dict[str, Format]:
+    """By suffix, the formats that can read (or write) such a thing."""
+    able = (row for row in FORMATS.values() if holds in row.holds and getattr(row, verb))
+    return {suffix: row for row in able for suffix in row.suffixes}
 
 
-def write_network(network: Network, path: str | PathLike[str], **options: Any) -> None:
+def read(path: str | PathLike[str], holds: str, *, usual: str | None = None) -> Any:
+    """What the file holds, read by the format that its suffix names; `usual` is the format for any other suffix."""
+    return loaded(_format(path, holds, "read", usual).read)(path)
+
+
+def write(
+    thing: Any,
+    path: str | PathLike[str],
+    holds: str,
+    *,
+    usual: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> None:
     """Options are those of the format: exact_names of BIF."""
-    _module(path, "write").write(network, path, **options)
+    loaded(_format(path, holds, "write", usual).write)(thing, path, **(options or {}))
+
+
+def _format(path: str | PathLike[str], holds: str, verb: str, usual: str | None) -> Format:
+    able = formats_of(holds, verb)
+    if suffix(path) in able:
+        return able[suffix(path)]
+    if usual is not None:
+        return FORMATS[usual]
+    raise ChoiceError(
+        f"{as_path(path)}: cannot {verb} a {holds} in a file of this suffix: use one of {', '.join(able)} (and .gz)"
+    )
 
 
 def write_partition(model: LocalModel, path: str | PathLike[str]) -> None:
@@ -55,17 +73,3 @@ def write_partition(model: LocalModel, path: str | PathLike[str]) -> None:
             "graph"
         )
     dot.write(model, path)
-
-
-def modules() -> dict[str, ModuleType]:
-    return {ending: import_module(f"{__name__}.{module}") for ending, module in NETWORKS.items()}
-
-
-def _module(path: str | PathLike[str], verb: str) -> ModuleType:
-    known = modules()
-    able = [ending for ending, module in known.items() if hasattr(module, verb)]
-    if suffix(path) not in able:
-        raise ChoiceError(
-            f"{as_path(path)}: cannot {verb} a network in a file of this suffix: use one of {', '.join(able)} (and .gz)"
-        )
-    return known[suffix(path)]

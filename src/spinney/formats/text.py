@@ -10,7 +10,7 @@ import zlib
 from os import PathLike
 
 from spinney.errors import FileFormatError
-from spinney.files import as_path, write_bytes
+from spinney.files import as_path, split_suffix, write_bytes
 
 
 def read_text(path: str | PathLike[str]) -> str:
@@ -44,6 +44,6 @@ def write_text(text: str, path: str | PathLike[str]) -> None:
         raise FileFormatError(
             f"{name}: a name holds {odd!r}, which is no character of a text file: rename it"
         ) from None
-    if name.lower().endswith(".gz"):
+    if split_suffix(name)[1]:
         content = gzip.compress(content, mtime=0)  # no time inside: the same network gives the same bytes
     write_bytes(content, name)
