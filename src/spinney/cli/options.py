@@ -18,7 +18,6 @@ from spinney.formats import formats_of, suffix
 from spinney.formats.plain import yaml_value
 from spinney.formats.text import read_text
 
-
 FAILED_PLUGINS = plugins.load()  # before the help texts, which name the formats of the catalog
 
 
