@@ -20,7 +20,7 @@ from spinney.cli.graphs import read_graph
 from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
-from spinney.formats import NETWORKS, suffix
+from spinney.formats import formats_of, suffix
 from spinney.graph import DAG
 from spinney.kinds import Continuous
 from spinney.kinds_file import read as read_kinds
@@ -61,7 +61,8 @@ def score(
     if (network is None) == (child is None):
         raise ChoiceError("name either a NETWORK to score, or one family by --child and --parents")
     if network is not None:
-        if suffix(data) in NETWORKS and suffix(network) not in NETWORKS:
+        networks = formats_of("network", "read")
+        if suffix(data) in networks and suffix(network) not in networks:
             raise ChoiceError(f"the table comes first: spinney score {network} {data}")
         table, graph = _with_network(data, network, reading)
         asked = [(name, graph.parents[name]) for name in table.names]
