@@ -3,15 +3,16 @@
 
 #include <bit>
 
-#if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
-#define SPINNEY_X86 1
+#include "portable.hpp"
+
+#ifdef SPINNEY_X86
 #include <immintrin.h>
 #endif
 
 namespace spinney::bits {
 namespace {
 
-[[gnu::always_inline]] inline void count_loop(const Word* cell, const Word* const* others, int n, std::size_t words,
+SPINNEY_INLINE void count_loop(const Word* cell, const Word* const* others, int n, std::size_t words,
                                               std::uint32_t* counts) {
     for (int i = 0; i < n; ++i) {
         const Word* other = others[i];
@@ -21,7 +22,7 @@ namespace {
     }
 }
 
-[[gnu::always_inline]] inline std::uint32_t into_loop(const Word* a, const Word* b, std::size_t words, Word* out) {
+SPINNEY_INLINE std::uint32_t into_loop(const Word* a, const Word* b, std::size_t words, Word* out) {
     std::uint32_t count = 0;
     for (std::size_t w = 0; w < words; ++w) {
         out[w] = a[w] & b[w];

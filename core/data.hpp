@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <new>
 #include <span>
@@ -35,9 +34,7 @@ public:
     Word* need(std::size_t words) {
         if (words > size_) {
             std::size_t bytes = (words * sizeof(Word) * 5 / 4 + 63) / 64 * 64;
-            void* memory = std::aligned_alloc(64, bytes);
-            if (!memory) throw std::bad_alloc();
-            buffer_.reset(static_cast<Word*>(memory));
+            buffer_.reset(static_cast<Word*>(::operator new(bytes, alignment)));
             size_ = bytes / sizeof(Word);
         }
         return buffer_.get();
@@ -45,7 +42,8 @@ public:
     Word* get() const { return buffer_.get(); }
 
 private:
-    struct Free { void operator()(Word* p) const { std::free(p); } };
+    static constexpr std::align_val_t alignment{64};
+    struct Free { void operator()(Word* p) const { ::operator delete(p, alignment); } };
     std::unique_ptr<Word, Free> buffer_;
     std::size_t size_ = 0;
 };

@@ -21,7 +21,7 @@ int GraphBuilder::leaf(int number) {
 int GraphBuilder::split(int parent, std::vector<std::pair<LevelSet, int>> groups) {
     std::vector<std::pair<LevelSet, int>> apart;         // levels that lead to one place, together
     for (auto& [levels, below] : groups) {
-        auto same = std::find_if(apart.begin(), apart.end(), [&](auto& group) { return group.second == below; });
+        auto same = std::find_if(apart.begin(), apart.end(), [place = below](auto& group) { return group.second == place; });
         if (same != apart.end() && data_.columns[parent].ordered && same + 1 != apart.end()) same = apart.end();
         if (same == apart.end()) apart.emplace_back(levels, below);
         else same->first |= levels;

@@ -3,6 +3,8 @@
 #include <bit>
 #include <deque>
 
+#include "portable.hpp"
+
 namespace spinney {
 
 double CountTable::not_yet(std::size_t count) const {
@@ -41,7 +43,7 @@ constexpr std::size_t lanes = 16;                        // leaves that are scor
 
 // e^x for x <= 0, below 2 ulps; what is under -700 counts as e^-700, far below the precision of a sum that holds a 1.
 // 2^k by the exponent bits, e^r by its series: a loop of this is made of vector instructions, one of std::exp is not.
-[[gnu::always_inline]] inline double exp_negative(double x) {
+SPINNEY_INLINE double exp_negative(double x) {
     constexpr double magic = 6755399441055744.0;         // 1.5 * 2^52: adding it leaves the nearest whole number in the low bits
     x = x < -700 ? -700 : x;
     const double rounded = x * 1.4426950408889634 + magic, k = rounded - magic;
@@ -65,7 +67,7 @@ constexpr std::size_t lanes = 16;                        // leaves that are scor
 
 // log x for normal x > 0, to 2e-16 of max(1, |log x|): x = 2^k m, m from 1/sqrt 2 to sqrt 2, and log m =
 // 2 artanh((m-1)/(m+1)) by its series.
-[[gnu::always_inline]] inline double log_positive(double x) {
+SPINNEY_INLINE double log_positive(double x) {
     constexpr std::uint64_t one = std::uint64_t{1023} << 52, low = 0x3fe6a09e667f3bcd;    // bits of 1 and of 1/sqrt 2
     constexpr std::uint64_t whole = std::uint64_t{1075} << 52;                            // of 2^52: its low bits count units
     const std::uint64_t bits = std::bit_cast<std::uint64_t>(x), power = (bits + (one - low)) >> 52;

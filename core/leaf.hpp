@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numbers>
 #include <unordered_map>
 #include <vector>
 
@@ -64,13 +65,6 @@ inline bool one_level(const std::uint32_t* sums, std::size_t stride, int levels)
     for (int k = 0; k < levels; ++k) seen += sums[k * stride] > 0;
     return seen <= 1;
 }
-
-// The loops over many leaves at once are compiled for wide registers too and chosen when the library is loaded.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__GLIBC__)
-#define SPINNEY_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define SPINNEY_CLONES
-#endif
 
 // out[i] += sign * table[counts[i]]; total[i] += counts[i], where wanted.
 void look_up(const double* table, double sign, const std::uint32_t* counts, std::size_t n, double* out, std::uint32_t* total);
@@ -175,7 +169,7 @@ public:
     ContinuousLeaf(int, std::size_t rows, const LeafOptions& o)
         : o_(o), constant_({1, o.a, o.nu, o.lambda}, rows, [o](std::size_t n) {
               const double m = static_cast<double>(n);
-              return n == 0 ? 0 : -m / 2 * std::log(M_PI) + o.nu / 2 * std::log(o.lambda * o.nu) + 0.5 * std::log(o.a / (m + o.a)) +
+              return n == 0 ? 0 : -m / 2 * std::log(std::numbers::pi) + o.nu / 2 * std::log(o.lambda * o.nu) + 0.5 * std::log(o.a / (m + o.a)) +
                                       log_gamma((m + o.nu) / 2) - log_gamma(o.nu / 2);
           }) {}
     int width() const { return 3; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numbers>
 
 namespace spinney {
 namespace {
@@ -31,8 +32,11 @@ RisingLog::RisingLog(double a) : a_(a), base_(log_gamma(a)) {}
 double RisingLog::grown(std::uint32_t n) {
     std::size_t end = std::min<std::size_t>(table_end, n + n / 4 + 16);
     for (std::size_t k = table_.size(); k < end; ++k) {
-        table_.push_back(static_cast<double>(sum_));
-        sum_ += std::log(a_ + static_cast<double>(k));
+        table_.push_back(sum_ + lost_);
+        const double term = std::log(a_ + static_cast<double>(k)), next = sum_ + term;
+        // What the addition rounded away: Neumaier (1974). No wider type is the same on all machines.
+        lost_ += std::abs(sum_) >= std::abs(term) ? (sum_ - next) + term : (term - next) + sum_;
+        sum_ = next;
     }
     return table_[n];
 }
@@ -135,7 +139,7 @@ double log_regret(double levels, std::uint32_t n) {
 double log_regret_approximated(double levels, std::uint32_t n) {
     if (n == 0 || levels <= 1) return 0;
     const double k = levels, m = n, ratio = std::exp(log_gamma(k / 2) - log_gamma(k / 2 - 0.5));
-    return (k - 1) / 2 * std::log(m / 2) + 0.5 * std::log(M_PI) - log_gamma(k / 2) +
+    return (k - 1) / 2 * std::log(m / 2) + 0.5 * std::log(std::numbers::pi) - log_gamma(k / 2) +
            std::sqrt(2 / m) * k * ratio / 3 + ((3 + k * (k - 2) * (2 * k + 1)) / 36 - ratio * ratio * k * k / 9) / m;
 }
 
@@ -166,7 +170,7 @@ double gamma_p(double s, double x) {
 double normal_quantile(double p) {                       // Newton on the tail, from where the tail is not flat
     double z = 0;
     for (int step = 0; step < 100; ++step) {
-        double error = 0.5 * std::erfc(-z / std::sqrt(2.0)) - p, density = std::exp(-z * z / 2) / std::sqrt(2 * M_PI);
+        double error = 0.5 * std::erfc(-z / std::sqrt(2.0)) - p, density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
         double next = z - std::clamp(error / density, -1.0, 1.0);
         if (std::abs(next - z) < 1e-15 * (1 + std::abs(z))) return next;
         z = next;

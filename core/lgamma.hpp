@@ -26,7 +26,7 @@ private:
     double grown(std::uint32_t n);
     double beyond(std::uint32_t n) const;
     double a_, base_;                                    // base_ = lgamma(a)
-    long double sum_ = 0;
+    double sum_ = 0, lost_ = 0;                          // of the logarithms so far, and what its additions lost
     std::vector<double> table_;
 };
 

@@ -59,8 +59,8 @@ std::vector<double> score_families(LocalScores& scores, std::span<const Family> 
                 out[bunch.places[0]] = mine.score(child, families[bunch.places[0]].parents);
             } else {
                 together.assign(bunch.places.size(), unscored);
-                auto keep = [&] {
-                    for (std::size_t i = 0; i < together.size(); ++i) out[bunch.places[i]] = together[i];
+                auto keep = [&, &places = bunch.places] {
+                    for (std::size_t i = 0; i < together.size(); ++i) out[places[i]] = together[i];
                 };
                 try {
                     mine.extend(child, stem, bunch.added, together.data());

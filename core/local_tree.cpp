@@ -24,6 +24,7 @@
 #include <unordered_map>
 
 #include "data.hpp"
+#include "portable.hpp"
 #include "real_cells.hpp"
 #include "threads.hpp"
 

@@ -1,8 +1,14 @@
 #include "threads.hpp"
 
-#include <pthread.h>
-
 #include <new>
+
+#include "portable.hpp"
+
+#ifdef SPINNEY_POSIX
+#include <pthread.h>
+#else
+#include <system_error>
+#endif
 
 namespace spinney {
 namespace {
@@ -14,11 +20,13 @@ struct Idle {
 
 Idle* idle = nullptr;
 
-// A forked process has one thread: those that slept are not there any more, and it begins anew.
+// A forked process has one thread: those that slept are not there any more, and it begins anew. Windows has no fork.
 Idle& sleepers() {
     static const bool watched = [] {
         idle = new Idle;                                 // never deleted: threads may sleep in it to the very end
+#ifdef SPINNEY_POSIX
         pthread_atfork([] { idle->lock.lock(); }, [] { idle->lock.unlock(); }, [] { idle = new Idle; });
+#endif
         return true;
     }();
     (void)watched;
@@ -36,7 +44,9 @@ void* work_for_ever(void* own) {
 }
 
 // With a small stack: a helper goes no deeper than some parents, and hundreds of them must not use up the address space.
+// The standard's threads cannot ask for one; on Windows they have 1 MB, which is mapped as it is used.
 bool started(Helper* helper) {
+#ifdef SPINNEY_POSIX
     constexpr std::size_t stack = std::size_t{2} << 20;
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes) != 0) return false;
@@ -46,6 +56,14 @@ bool started(Helper* helper) {
     const bool there = pthread_create(&thread, &attributes, work_for_ever, helper) == 0;
     pthread_attr_destroy(&attributes);
     return there;
+#else
+    try {
+        std::thread(work_for_ever, helper).detach();
+    } catch (const std::system_error&) {
+        return false;
+    }
+    return true;
+#endif
 }
 
 }  // namespace
