@@ -1,8 +1,9 @@
-"""DAG and CPDAG: all DAGs on up to four nodes against plain definitions, and the checks at the door."""
+"""DAG and CPDAG: all small graphs against plain definitions, and the checks at the door."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise, product
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -66,6 +67,62 @@ def test_views_tell_the_same_edges(dag: DAG) -> None:
     assert dag.edges == sorted((p, c) for c in dag.names for p in dag.parents[c])
     assert dag.edges == sorted((p, c) for p, found in dag.children.items() for c in found)
     assert dag.skeleton() == {frozenset(edge) for edge in dag.edges} == dag.cpdag().skeleton()
+
+
+def colliders(arrows: set[tuple[str, str]], skeleton: frozenset[frozenset[str]]) -> set[tuple[frozenset[str], str]]:
+    """Pairs of parents that are not adjacent, with their child."""
+    pairs = combinations(sorted(arrows), 2)
+    return {(frozenset({a, b}), c) for (a, c), (b, d) in pairs if c == d and frozenset({a, b}) not in skeleton}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_an_extension_is_there_exactly_when_some_dag_is_one(n: int) -> None:
+    """All graphs in which a pair is not joined, directed one way or the other, or undirected; all DAGs beside them."""
+    names = NAMES[:n]
+    dags = [{(p, c) for c, own in parents.items() for p in own} for parents in all_dags(list(names))]
+    by_skeleton: dict[frozenset[frozenset[str]], list[set[tuple[str, str]]]] = {}
+    for arrows in dags:
+        by_skeleton.setdefault(frozenset(map(frozenset, arrows)), []).append(arrows)
+    pairs, refused = list(combinations(names, 2)), 0
+    for states in product(range(4), repeat=len(pairs)):
+        joined = list(zip(pairs, states, strict=True))
+        directed = {pair for pair, state in joined if state == 1} | {pair[::-1] for pair, state in joined if state == 2}
+        graph = CPDAG(names, directed, [pair for pair, state in joined if state == 3])
+        skeleton = graph.skeleton()
+        right = [
+            arrows
+            for arrows in by_skeleton[skeleton]
+            if directed <= arrows and colliders(arrows, skeleton) == colliders(directed, skeleton)
+        ]
+        if right:
+            assert set(graph.extension().edges) in right
+        else:
+            refused += 1
+            with pytest.raises(ChoiceError, match="no DAG has these"):
+                graph.extension()
+    assert bool(refused) == (n > 2)
+
+
+def test_the_extension_of_every_class_on_five_nodes_is_in_it() -> None:
+    """8,782 classes: Gillispie & Perlman (2001)."""
+    names = (*NAMES, "e")
+    classes = {DAG(names, parents).cpdag() for parents in all_dags(list(names))}
+    assert len(classes) == 8782
+    assert all(graph.extension().cpdag() == graph for graph in classes)
+
+
+@given(random_dags(), st.randoms(use_true_random=False))
+def test_the_extension_is_in_the_class_and_does_not_depend_on_the_order_of_names(dag: DAG, chance: Random) -> None:
+    graph = dag.cpdag()
+    member = graph.extension()
+    assert member.cpdag() == graph
+    names = list(graph.names)
+    chance.shuffle(names)
+    assert CPDAG(names, graph.directed, graph.undirected).extension().edges == member.edges
+
+
+def test_an_extension_goes_to_the_later_name() -> None:
+    assert CPDAG(["b", "a", "c"], [], [("a", "b"), ("b", "c")]).extension().edges == [("a", "b"), ("b", "c")]
 
 
 def test_cycle_is_named() -> None:

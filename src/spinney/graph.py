@@ -1,7 +1,8 @@
 """Directed acyclic graphs and their equivalence classes.
 
 In:  names and the parents of each.
-Out: DAG (checked, immutable), its order, its skeleton, and CPDAG, the graph of its Markov equivalence class.
+Out: DAG (checked, immutable), its order, its skeleton, and CPDAG, the graph of its Markov equivalence class, with a
+member of it.
 A graph has names and edges only: no data, no kinds, no scores."""
 
 from __future__ import annotations
@@ -139,6 +140,34 @@ class CPDAG:
         """The adjacent pairs."""
         return self._undirected | {frozenset(edge) for edge in self._directed}
 
+    def extension(self) -> DAG:
+        """A member of the class: its undirected edges get directions, without a cycle and without a new collider of two
+        parents that are not adjacent. Where there is a choice, the edge goes to the later name.
+
+        Dor and Tarsi (1992), "A simple algorithm to construct a consistent extension of a partially oriented graph":
+        take away a node that can be last, its undirected edges directed into it, as long as there is one. A node that
+        can be last still can when others have gone, so only the neighbours of the one that went are looked at again."""
+        rest, parents = _Rest(self), {}
+        by_name = sorted(self._names)
+        place = {name: -number for number, name in enumerate(by_name)}  # a heap gives the last name first
+        ready = [place[name] for name in by_name if rest.can_be_last(name)]
+        heapq.heapify(ready)
+        seen = set(ready)
+        while ready:
+            last = by_name[-heapq.heappop(ready)]
+            parents[last] = sorted(rest.take(last))
+            for other in parents[last]:
+                if place[other] not in seen and rest.can_be_last(other):
+                    seen.add(place[other])
+                    heapq.heappush(ready, place[other])
+        if len(parents) < len(self._names):
+            left = counted(len(self._names) - len(parents), "node")
+            raise ChoiceError(
+                f"no DAG has these directed and undirected edges: {left} cannot be ordered without a cycle or a new "
+                "collider; give the graph of an equivalence class"
+            )
+        return DAG(self._names, parents)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CPDAG):
             return NotImplemented
@@ -153,6 +182,38 @@ class CPDAG:
             f"CPDAG({counted(len(self._names), 'node')}, {counted(len(self._directed), 'directed edge')}, "
             f"{counted(len(self._undirected), 'undirected edge')})"
         )
+
+
+class _Rest:
+    """What is left of a partially directed graph when nodes are taken away."""
+
+    def __init__(self, graph: CPDAG) -> None:
+        self._adjacent: dict[str, set[str]] = {name: set() for name in graph.names}
+        self._undirected: dict[str, set[str]] = {name: set() for name in graph.names}
+        self._children: dict[str, set[str]] = {name: set() for name in graph.names}
+        for one, other in map(sorted, graph.skeleton()):
+            self._adjacent[one].add(other)
+            self._adjacent[other].add(one)
+        for one, other in map(sorted, graph.undirected):
+            self._undirected[one].add(other)
+            self._undirected[other].add(one)
+        for parent, child in graph.directed:
+            self._children[parent].add(child)
+
+    def can_be_last(self, node: str) -> bool:
+        """No edge leaves it, and its undirected neighbours are adjacent to all its neighbours."""
+        around = self._adjacent[node]
+        return not self._children[node] and all(
+            around <= self._adjacent[other] | {other} for other in self._undirected[node]
+        )
+
+    def take(self, node: str) -> set[str]:
+        """Take this node away; the nodes that it was adjacent to."""
+        around = self._adjacent[node]
+        for other in around:
+            for lists in (self._adjacent, self._undirected, self._children):
+                lists[other].discard(node)
+        return around
 
 
 def _checked_names(names: Sequence[str]) -> tuple[str, ...]:
