@@ -468,7 +468,21 @@ _FORMATS = (
         read="spinney.formats.bif:read",
         write="spinney.formats.bif:write",
     ),
-    Format("dot", "Graphviz, for pictures", suffixes=(".dot",), write="spinney.formats.dot:write"),
+    Format(
+        "dot",
+        "Graphviz, for pictures",
+        suffixes=(".dot",),
+        holds=("network", "graph"),
+        write="spinney.formats.dot:write",
+    ),
+    Format(
+        "found",
+        "the result of a search: its graph, score and bound",
+        suffixes=(".json",),
+        holds=("graph",),
+        read="spinney.formats.found:read",
+        write="spinney.formats.found:write",
+    ),
     Format(
         "jkl",
         "one line per set, as exact solvers exchange them",

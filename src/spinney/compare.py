@@ -1,6 +1,6 @@
 """The distance between a learned graph and the true one.
 
-In:  two graphs over the same variables: DAG, CPDAG, Network, or a dict child -> parents.
+In:  two graphs over the same variables: DAG, CPDAG, Network, Found, or a dict child -> parents.
 Out: a Comparison; counts of edges and the ratios that papers report.
 
 Edges are compared between the CPDAGs (Tsamardinos, Brown & Aliferis 2006): there a DAG stands for its class.
@@ -16,8 +16,9 @@ from dataclasses import asdict, dataclass
 from spinney.errors import ChoiceError
 from spinney.graph import CPDAG, DAG
 from spinney.network import Network
+from spinney.search.found import Found
 
-Graph = DAG | CPDAG | Network | Mapping[str, Iterable[str]]
+Graph = DAG | CPDAG | Network | Found | Mapping[str, Iterable[str]]
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,12 @@ def _graph(given: Graph) -> DAG | CPDAG:
         return given
     if isinstance(given, Network):
         return given.dag
+    if isinstance(given, Found):
+        return given.graph
     if isinstance(given, Mapping):
         return DAG(tuple(given), given)
     raise ChoiceError(
-        f"cannot compare a {type(given).__name__}: give a DAG, a CPDAG, a Network or a dict child -> parents"
+        f"cannot compare a {type(given).__name__}: give a DAG, a CPDAG, a Network, a Found or a dict child -> parents"
     )
 
 

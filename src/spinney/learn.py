@@ -146,7 +146,13 @@ def _fit_found(graph: _Graph, threads: int, deadline: Deadline) -> tuple[Found, 
     parents = {child: fitted.models[child].parents for child in found.parents}
     bound = max(found.bound, fitted.score)
     return replace(
-        found, parents=parents, score=fitted.score, bound=bound, stopped=stopped, notes=(*found.notes, note)
+        found,
+        parents=parents,
+        score=fitted.score,
+        bound=bound,
+        stopped=stopped,
+        notes=(*found.notes, note),
+        cpdag=None,
     ), fitted.models
 
 

@@ -6,12 +6,11 @@ Out: lines. Nothing here computes."""
 from __future__ import annotations
 
 import contextlib
-import json
-import math
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from spinney.formats.plain import json_line
 from spinney.layout import aligned as aligned
 from spinney.layout import number as number
 from spinney.layout import word as word
@@ -20,7 +19,7 @@ from spinney.layout import words as words
 
 def say_json(record: Mapping[str, Any]) -> None:
     """One object on one line, keys sorted; null stands for what is not a finite number."""
-    print(json.dumps(_finite(record), sort_keys=True, ensure_ascii=False, allow_nan=False))
+    print(json_line(record))
 
 
 def say(lines: Iterable[str]) -> None:
@@ -37,13 +36,3 @@ def say_aside(line: str) -> None:
     """On standard error; if it is closed, the result is printed all the same."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return value

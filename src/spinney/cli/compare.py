@@ -1,6 +1,6 @@
 """spinney compare: the distance between a learned graph and the true one.
 
-In:  two networks, or graphs that spinney solve wrote.
+In:  two networks, or results of searches, which hold a DAG or a class.
 Out: counts of edges and the usual ratios; exit 0 when they are Markov equivalent, else 1."""
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import typer
 
 from spinney.cli import options as opt
 from spinney.cli.answer import aligned, number, say, say_json
-from spinney.cli.graphs import read_graph
 from spinney.compare import Comparison
 from spinney.compare import compare as run
+from spinney.formats import read_graph
 
 
 def compare(
@@ -29,7 +29,7 @@ def compare(
     json: opt.Json = False,
 ) -> None:
     """Compare two networks by their graphs; exit 0 if they are equivalent, 1 if they differ."""
-    found = run(read_graph(truth)[0], read_graph(learned)[0])
+    found = run(read_graph(truth), read_graph(learned))
     if json:
         say_json({**found.as_dict(), "equivalent": found.shd == 0})
     else:

@@ -1,6 +1,6 @@
 """spinney convert: a file in another format.
 
-In:  a network or scored parent sets.
+In:  a network, the result of a search, or scored parent sets.
 Out: the same, in the format that the second suffix names."""
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import typer
 
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json
-from spinney.formats import formats_of, suffix
+from spinney.errors import ChoiceError
+from spinney.formats import formats_of, read_graph, suffix
 from spinney.layout import counted
 from spinney.network import Network
 from spinney.parent_sets import ParentSets
+from spinney.search import Found
 
 
 def _suffixes(holds: str, verb: str) -> str:
@@ -60,11 +62,20 @@ def convert(
         sets.write(target)
         what = {"variable": len(sets.names), "set": len(sets)}
     else:
-        opt.check_output(target, formats_of("network", "write"), source)
-        network = Network.read(source)
-        network.export(target, node, exact_names=exact_names)
-        what = {"node": len(network.names), "edge": len(network.edges)}
+        opt.check_output(target, {**formats_of("network", "write"), **formats_of("graph", "write")}, source)
+        graph = read_graph(source)
+        _write(graph, target, node, exact_names)
+        what = {"node": len(graph.parents), "edge": sum(map(len, graph.parents.values()))}
     if json:
         say_json({f"{thing}s": count for thing, count in what.items()})
     else:
         say([f"{target}: {', '.join(counted(count, thing) for thing, count in what.items())}"])
+
+
+def _write(graph: Network | Found, target: str, node: str | None, exact_names: bool) -> None:
+    if isinstance(graph, Network):
+        graph.export(target, node, exact_names=exact_names)
+        return
+    if node is not None or exact_names:
+        raise ChoiceError("the result of a search has no local models and is not written as BIF; give a network")
+    graph.write(target)

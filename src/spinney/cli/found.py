@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from spinney.choices import Choice
 from spinney.cli.answer import aligned, number, say_aside, word, words
-from spinney.layout import family_rows
+from spinney.layout import counted, family_rows
 from spinney.progress import Progress
 from spinney.search import Found
 
@@ -37,6 +37,17 @@ def news() -> Progress:
 def families(rows: Iterable[tuple[str, Iterable[str], float]]) -> list[str]:
     """One line per child: its parents and its local score."""
     return aligned(family_rows(rows))
+
+
+def of_class(found: Found) -> list[str]:
+    """A line about the class, where the search returns one."""
+    if found.cpdag is None:
+        return []
+    directed, undirected = len(found.cpdag.directed), len(found.cpdag.undirected)
+    return [
+        f"class   {counted(directed, 'directed edge')} and {counted(undirected, 'undirected edge')}; "
+        "the network above is one member"
+    ]
 
 
 def proof(found: Found, over: str) -> list[str]:

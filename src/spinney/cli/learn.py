@@ -12,7 +12,7 @@ import typer
 from spinney.catalog import choose_prior, choose_score, choose_search
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
-from spinney.cli.found import choices, families, others, proof, seconds, stopped, why_auto, why_score
+from spinney.cli.found import choices, families, of_class, others, proof, seconds, stopped, why_auto, why_score
 from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.formats import formats_of
 from spinney.layout import counted
@@ -93,7 +93,6 @@ def _record(result: Result, notes: tuple[str, ...], timing: bool) -> dict[str, A
     return {
         **result.found.as_dict(),
         "data": network.data,
-        "edges": network.edges,
         "local_scores": {name: model.score for name, model in network.models.items()},
         "notes": (*notes, *result.found.notes),
         "plan": result.plan.as_dict(),
@@ -112,6 +111,7 @@ def _lines(result: Result, by_auto: bool, timing: bool) -> list[str]:
         f"{counted(len(network.names), 'node')} and {counted(len(network.edges), 'edge')} from {counted(rows, 'row')}; "
         "each node with its parents and its local score",
         *families((name, model.parents, model.score or 0.0) for name, model in network.models.items()),
+        *of_class(result.found),
         f"score   {number(result.found.score)}  ({choices(choose_score(plan.score), choose_prior(plan.prior))})",
         *why_score(plan.why_score),
         *proof(result.found, over),

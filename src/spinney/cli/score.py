@@ -16,15 +16,15 @@ from spinney.catalog import choose_prior
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
 from spinney.cli.found import choices, families, why_score
-from spinney.cli.graphs import read_graph
 from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
-from spinney.formats import formats_of, suffix
+from spinney.formats import formats_of, read_graph, suffix
 from spinney.graph import DAG
 from spinney.kinds import Continuous
 from spinney.kinds_file import read as read_kinds
 from spinney.learn import local_scores
+from spinney.network import Network
 from spinney.scores import resolved, why_resolved
 
 
@@ -84,10 +84,11 @@ def score(
 
 def _with_network(data: str, network: str, reading: TableOptions) -> tuple[Dataset, DAG]:
     """The columns of the network in the table, with the network's kinds unless the user names others, and its graph."""
-    graph, known = read_graph(network)
-    if known is None:
+    known = read_graph(network)
+    if not isinstance(known, Network):
         table = replace(reading, keep_all=True).read(data)  # the graph may name any column
-        return table, DAG(table.names, graph.parents)
+        return table, DAG(table.names, known.parents)
+    graph = known.dag
     declared = {**known.kinds, **(read_kinds(reading.kinds) if reading.kinds else {})}
     columns = {name: Continuous() if name in known.cuts else declared[name] for name in graph.names}
     table = reading.read(data, columns)

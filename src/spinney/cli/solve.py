@@ -5,18 +5,16 @@ Out: a graph, its score and how far it can be from the best; a file with -o."""
 
 from __future__ import annotations
 
-import json as json_text
-from typing import Annotated, Any
+import math
+from dataclasses import replace
+from typing import Annotated
 
 import typer
 
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
-from spinney.cli.found import families, news, others, proof, seconds, stopped, why_auto
-from spinney.cli.graphs import read_graph
-from spinney.formats import dot, suffix
-from spinney.formats.text import write_text
-from spinney.graph import DAG
+from spinney.cli.found import families, news, of_class, others, proof, seconds, stopped, why_auto
+from spinney.formats import formats_of, read_graph
 from spinney.layout import counted
 from spinney.parent_sets import ParentSets
 from spinney.search import Found, search
@@ -84,14 +82,14 @@ def solve(
     seed: opt.Seed = 0,
     output: Annotated[
         str | None,
-        opt.output("Write the graph: .json (what --json prints) or .dot, also with .gz."),
+        opt.output(f"Write the graph: {opt.files('graph', 'write')}; .json holds what --json prints."),
     ] = None,
     n_jobs: opt.Jobs = -1,
     json: opt.Json = False,
     timing: opt.Timing = False,
 ) -> None:
     """Find the best network over scored parent sets, and prove it where that can be done."""
-    opt.check_output(output, [".json", ".dot"], sets, constraints, tiers, start)
+    opt.check_output(output, formats_of("graph", "write"), sets, constraints, tiers, start)
     listed = ParentSets.read(sets)
     given = {"gap": gap, "memory_limit": memory_limit, "k": k, "distinct": distinct}
     found = search(
@@ -102,23 +100,24 @@ def solve(
         seed,
         n_jobs,
         progress=news(),
-        start=read_graph(start)[0] if start else None,
+        start=read_graph(start).parents if start else None,
         **{name: value for name, value in given.items() if value is not None},
     )
-    graph = DAG(listed.names, found.parents)
-    record = {**found.as_dict(), "edges": graph.edges, "local_scores": _scores(listed, found)}
+    local = _scores(listed, found)
+    found = replace(found, local=local, parents={name: found.parents[name] for name in listed.names})
     if output:
-        _write(output, graph, record)
+        found.write(output)
     say_notes((*stopped(found), *found.notes))
     reason = why_auto(found.method) if method.strip().lower() == "auto" else ""
     if json:
-        say_json({**record, **({"seconds": {"search": found.seconds}} if timing else {})})
+        say_json({**found.as_dict(), **({"seconds": {"search": found.seconds}} if timing else {})})
         return
     say(
         [
-            f"{counted(len(graph.names), 'node')} and {counted(len(graph.edges), 'edge')}; "
+            f"{counted(len(listed.names), 'node')} and {counted(sum(map(len, found.parents.values())), 'edge')}; "
             "each node with its parents and its local score",
-            *families((name, found.parents[name], record["local_scores"][name]) for name in listed.names),
+            *families((name, found.parents[name], local[name]) for name in listed.names),
+            *of_class(found),
             f"score   {number(found.score)}",
             *proof(found, "the listed parent sets"),
             *others(found),
@@ -129,11 +128,6 @@ def solve(
 
 
 def _scores(listed: ParentSets, found: Found) -> dict[str, float]:
-    return {child: dict(listed.of(child))[parents] for child, parents in found.parents.items()}
-
-
-def _write(output: str, graph: DAG, record: dict[str, Any]) -> None:
-    if suffix(output) == ".dot":
-        dot.write(graph, output)
-    else:
-        write_text(json_text.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n", output)
+    """Of a class: the member may have sets that are not listed."""
+    listed_scores = {child: listed.score_of(child, own) for child, own in found.parents.items()}
+    return {child: math.nan if score is None else score for child, score in listed_scores.items()}

@@ -16,6 +16,8 @@ from spinney.files import as_path, split_suffix
 
 if TYPE_CHECKING:
     from spinney.fitted.model import LocalModel
+    from spinney.network import Network
+    from spinney.search.found import Found
 
 
 def suffix(path: str | PathLike[str]) -> str:
@@ -49,6 +51,18 @@ def write(
 ) -> None:
     """Options are those of the format: exact_names of BIF."""
     loaded(_format(path, holds, "write", usual).write)(thing, path, **(options or {}))
+
+
+def read_graph(path: str | PathLike[str]) -> Network | Found:
+    """A network, or the result of a search: in a suffix that may be either, the content says which."""
+    from spinney.formats.found import holds_found
+
+    ending, networks = suffix(path), formats_of("network", "read")
+    if ending in formats_of("graph", "read") and (ending not in networks or holds_found(path)):
+        found: Found = read(path, "graph")
+        return found
+    network: Network = read(path, "network")
+    return network
 
 
 def _format(path: str | PathLike[str], holds: str, verb: str, usual: str | None) -> Format:

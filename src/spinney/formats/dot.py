@@ -1,6 +1,6 @@
 """Graphviz DOT, for pictures; written only.
 
-In:  a Network, a DAG or a CPDAG; or one node's tree or decision graph.
+In:  a Network, the result of a search, a DAG or a CPDAG; or one node's tree or decision graph.
 Out: a .dot file: every node on a line, then every edge; undirected edges of a CPDAG have no arrowhead, those of a tree
 say yes or no."""
 
@@ -14,13 +14,14 @@ import numpy as np
 from spinney.fitted.partition import Partition
 from spinney.formats.text import write_text
 from spinney.graph import CPDAG, DAG
+from spinney.search.found import Found
 
 if TYPE_CHECKING:
     from spinney.network import Network
 
 
-def write(graph: Network | DAG | CPDAG | Partition, path: str | PathLike[str]) -> None:
-    write_text(text(graph), path)
+def write(graph: Network | Found | DAG | CPDAG | Partition, path: str | PathLike[str]) -> None:
+    write_text(text(graph.graph if isinstance(graph, Found) else graph), path)
 
 
 def text(graph: Network | DAG | CPDAG | Partition) -> str:

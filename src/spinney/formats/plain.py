@@ -9,8 +9,10 @@ Every scalar of YAML is a text, so that `yes`, `null` and `1` are names and not 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -22,6 +24,21 @@ _MOST_YAML = 50_000_000  # characters; the parser makes objects of some hundred 
 # A text that is not closed goes to the end: looking for its end in every other way would take for ever.
 _BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def json_line(record: Mapping[str, Any]) -> str:
+    """One object on one line, keys sorted; null stands for what is not a finite number."""
+    return json.dumps(_finite(record), sort_keys=True, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
 
 
 def yaml_node(name: str, text: str, what: str) -> yaml.Node | None:

@@ -1,18 +1,20 @@
 """What a search is given, and what it gives back.
 
 In:  Problem: scored parent sets or a source to ask, the constraints resolved, the chosen method and its limits.
-Out: Found: a DAG, its score, a true upper bound, and the way there."""
+Out: Found: a DAG or a class of them, its score, a true upper bound, and the way there."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from spinney.choices import Choice
 from spinney.constraints import Allowed
 from spinney.errors import ChoiceError
+from spinney.graph import CPDAG, DAG
 from spinney.machine import available_memory
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from spinney.fitted.model import LocalModel
     from spinney.scores.tabular import Tabular
 
+FORMAT, VERSION = "spinney-found", 1  # of the file
 ROUNDING = 1e-15  # sums of the same numbers in another order differ by about this share of their sizes
 
 
@@ -70,8 +73,8 @@ class Alternative:
 
 @dataclass(frozen=True)
 class Found:
-    """bound is over the candidate parent sets that were scored (`over` names them where that is not all); gap is
-    (bound - score) / |score|."""
+    """What a search found. bound is over the candidate parent sets that were scored (`over` names them where that is
+    not all); gap is (bound - score) / |score|."""
 
     parents: dict[str, tuple[str, ...]]
     score: float
@@ -87,6 +90,32 @@ class Found:
     local: Mapping[str, float] | None = None  # the local scores, where the search knows them
     left_out: int = 0  # families that would have needed too much memory
     over: str = ""  # what the bound is about, where some parent sets were not scored; nothing: all candidate sets
+    cpdag: CPDAG | None = None  # where the search returns a class; `parents` is then a member of it
+
+    @classmethod
+    def of_class(cls, cpdag: CPDAG, score: float, bound: float, method: str, seconds: float, **more: Any) -> Found:
+        """The answer of a search that returns a Markov equivalence class; its member is the consistent extension."""
+        parents = {name: tuple(own) for name, own in cpdag.extension().parents.items()}
+        return cls(parents, score, bound, method, seconds, cpdag=cpdag, **more)
+
+    @property
+    def graph(self) -> DAG | CPDAG:
+        """The DAG, or the graph of the class where the search returns one."""
+        return DAG(tuple(self.parents), self.parents) if self.cpdag is None else self.cpdag
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write it in the format that the suffix names: .json (all but the timings) or .dot (the graph only)."""
+        from spinney import formats
+
+        formats.write(self, path, "graph")
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Found:
+        """Read what write() wrote as .json."""
+        from spinney import formats
+
+        found: Found = formats.read(path, "graph")
+        return found
 
     @property
     def optimal(self) -> bool:
@@ -115,7 +144,14 @@ class Found:
     def as_dict(self) -> dict[str, Any]:
         """For JSON: no timing, and null for what is not known, so that equal runs give equal bytes."""
         known = math.isfinite(self.bound)
+        graph = self.graph
+        directed, undirected = (graph.edges, ()) if isinstance(graph, DAG) else (graph.directed, graph.undirected)
         return {
+            "format": FORMAT,
+            "version": VERSION,
+            "returns": "dag" if self.cpdag is None else "class",
+            "edges": [list(edge) for edge in sorted(directed)],
+            "undirected": sorted(sorted(pair) for pair in undirected),
             "method": self.method,
             "score": self.score,
             "bound": self.bound if known else None,
@@ -129,6 +165,7 @@ class Found:
                 {"score": other.score, "parents": {child: list(own) for child, own in other.parents.items()}}
                 for other in self.alternatives
             ],
+            **({} if self.local is None else {"local_scores": dict(self.local)}),
         }
 
 
