@@ -18,6 +18,7 @@ struct SetsRequest {
     bool prune = true;                                   // drop a set that is no better than one of its subsets
     bool bounds = true;                                  // do not score sets that provably would be dropped
     bool partial = false;                                // after a stop, hand out what was scored before it
+    double most_bytes = 0;                               // of one family, where families can be left out; 0: no limit
 };
 
 class KeptSets {                                         // of one child

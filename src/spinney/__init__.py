@@ -17,9 +17,10 @@ from spinney.graph import CPDAG, DAG
 from spinney.kinds import Categorical, Continuous, Ordinal
 from spinney.learn import Result, find, fit, fit_structure, learn, local_score, local_scores, score
 from spinney.network import Network
-from spinney.parent_sets import ParentSets, score_parent_sets
+from spinney.parent_sets import ParentSets
 from spinney.plan import Plan
 from spinney.search import Found, search
+from spinney.step1 import score_parent_sets
 from spinney.version import __version__
 
 if TYPE_CHECKING:
