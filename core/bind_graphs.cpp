@@ -103,7 +103,7 @@ void bind_graphs(nb::module_& m) {
         .def("__init__",
              [](OwnedSpec* self, const std::string& operators, bool splits_first, bool filled, bool optimal, const std::string& prior, double ess,
                 const std::vector<int>& levels, const NetworkIn& tables, double per_parameter, double mu0, double a, double nu,
-                double lambda, std::vector<double> size_prior) {
+                double lambda, std::vector<double> size_prior, bool structure_prior) {
                  must(prior == "uniform" || prior == "upn" || prior == "pn", "a prior of the parameters");
                  must((prior == "pn") == !tables.empty(), "a prior network with pn and only there");
                  auto network = prior_network(levels, tables);
@@ -116,12 +116,13 @@ void bind_graphs(nb::module_& m) {
                  spec.ess = ess, spec.per_parameter = per_parameter;
                  spec.normal.mu0 = mu0, spec.normal.a = a, spec.normal.nu = nu, spec.normal.lambda = lambda;
                  spec.size_prior = std::move(size_prior);
+                 spec.structure_prior = structure_prior;
                  self->network = std::move(network);
                  self->levels = levels;
                  spec.network = self->network.get();
              },
              "operators"_a, "splits_first"_a, "filled"_a, "optimal"_a, "prior"_a, "ess"_a, "network_levels"_a, "network_tables"_a, "per_parameter"_a, "mu0"_a,
-             "a"_a, "nu"_a, "lam"_a, "size_prior"_a);
+             "a"_a, "nu"_a, "lam"_a, "size_prior"_a, "structure_prior"_a = false);
 
     nb::class_<GraphScores, Scores>(m, "GraphScores")
         .def(nb::init<const Table&, const OwnedSpec&, std::vector<PartIn>>(), "table"_a, "spec"_a, "parts"_a, nb::keep_alive<1, 2>(),
@@ -146,7 +147,7 @@ void bind_graphs(nb::module_& m) {
                 Turns turns(spec);
                 while (steps-- != 0) {
                     const Move split = grower.best_split(bonus), merge = grower.best_merge();
-                    const Move* next = turns.next(split, merge);
+                    const Move* next = turns.next(split, merge, grower.price());
                     if (!next) break;
                     grower.apply(*next);
                 }

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import spinney as sp
 from spinney import _core, parameters
 from spinney.deadline import Deadline
-from spinney.scores import source
+from spinney.scores import build_source
 from spinney.scores import tree as tree_scores
 
 KINDS = {"bdeu": "discrete", "bic": "discrete", "pcart": "mixed", "ft": "mixed", "graph": "mixed"}
@@ -159,9 +159,9 @@ def test_too_many_joint_cuttings_are_one_sentence() -> None:
 def test_columns_that_there_was_no_time_to_cut_are_no_parents() -> None:
     data, late = TABLES["continuous"], Deadline(1e-9)
     for score in ("pcart", "ft", "graph"):
-        room = source(data, score, "uniform", late)
+        room = build_source(data, score, "uniform", late)
         assert list(room.uncut) == list(room.names)
-        whole = source(data, score)
+        whole = build_source(data, score)
         families = [(name, ()) for name in data.names]
         assert np.asarray(room.local_scores(families)) == pytest.approx(whole.local_scores(families))
         pairs = [("x00", ("x01",)), ("x03", ("x02",))]
@@ -172,7 +172,7 @@ def test_columns_that_there_was_no_time_to_cut_are_no_parents() -> None:
 def test_ctrl_c_in_the_fit_keeps_what_the_search_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit that would take for ever is given up soon after Ctrl-C; the others stand."""
     data, endless = table(20_000, 12, "discrete"), "x05"
-    room = source(data, "bdeu")
+    room = build_source(data, "bdeu")
     fit = room.fit
 
     def slow(child: str, parents: tuple[str, ...], score: float, stop: _core.Stop | None = None) -> object:

@@ -19,6 +19,7 @@ from spinney.learn import Result, find, fit, fit_structure, learn, local_score, 
 from spinney.network import Network
 from spinney.parent_sets import ParentSets
 from spinney.plan import Plan
+from spinney.scores.custom import CustomScore
 from spinney.search import Found, search
 from spinney.step1 import score_parent_sets
 from spinney.version import __version__
@@ -60,6 +61,7 @@ __all__ = [
     "Comparison",
     "Constraints",
     "Continuous",
+    "CustomScore",
     "DataError",
     "Dataset",
     "Discretiser",

@@ -220,6 +220,7 @@ class GraphSpec:
         nu: float,
         lam: float,
         size_prior: Sequence[float],
+        structure_prior: bool = False,
     ) -> None: ...
 
 class GraphScores(Scores):

@@ -18,12 +18,12 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from spinney.cuts import quantile_cuts
 from spinney.errors import ChoiceError, named
 from spinney.limits import whole
 
 if TYPE_CHECKING:
-    from spinney.cuts import quantile_cuts
-from spinney.dataset import Dataset
+    from spinney.dataset import Dataset
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

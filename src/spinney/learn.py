@@ -28,7 +28,7 @@ from spinney.parameters import fit_models
 from spinney.parent_sets import ParentSets
 from spinney.plan import Plan
 from spinney.progress import Progress
-from spinney.scores import check_family, resolved, source, why_resolved
+from spinney.scores import build_source, check_family, resolved, why_resolved
 from spinney.search import Found, automatic, check_options, exact, run, started
 from spinney.search.found import Problem, memory_for
 from spinney.step1 import scored_sets
@@ -190,7 +190,7 @@ def _job(data: Dataset, score: str | Choice, prior: str | Choice, limits: _Limit
     deadline = Deadline(limits.time_limit)
     allowed = allowed_by(limits.constraints, data.names, limits.max_parents, limits.candidates)
     threads = threads_for(limits.n_jobs)
-    own = source(data, score, prior, deadline)
+    own = build_source(data, score, prior, deadline)
     return Job(own.restrict(allowed), own, threads, deadline, limits.seed, limits.progress)
 
 
@@ -300,7 +300,7 @@ def local_scores(
     checked = [(child, check_family(data, child, parents)) for child, parents in families]
     if not checked:
         return []
-    return [float(value) for value in source(data, score, prior).local_scores(checked)]
+    return [float(value) for value in build_source(data, score, prior).local_scores(checked)]
 
 
 def score(data: Data, parents: Parents, score: str | Choice = "auto", prior: str | Choice = "uniform") -> float:
@@ -348,7 +348,7 @@ def _fitted(
     plan: dict[str, Any],
     local: Mapping[str, float] | None = None,
 ) -> Network:
-    fitted = fit_models(source(data, score, prior), parents, local)
+    fitted = fit_models(build_source(data, score, prior), parents, local)
     return _network(data, fitted.models, fitted.score, plan)
 
 

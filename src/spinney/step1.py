@@ -16,7 +16,7 @@ from spinney.limits import check_limits
 from spinney.machine import threads_for
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress, reporting
-from spinney.scores import source
+from spinney.scores import build_source
 
 
 def score_parent_sets(
@@ -42,7 +42,7 @@ def score_parent_sets(
     check_limits(time_limit)
     deadline = Deadline(time_limit)
     allowed = allowed_by(constraints, data.names, max_parents, listed_candidates(candidates))
-    own = source(data, score, prior)
+    own = build_source(data, score, prior)
     job = Job(own.restrict(allowed), own, threads_for(n_jobs), deadline, progress=progress)
     sets = scored_sets(job, prune, bounds, deadline.left())
     if sets.interrupted:

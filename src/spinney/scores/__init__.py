@@ -42,7 +42,7 @@ def why_resolved(data: Dataset, score: str | Choice) -> str | None:
     return f"auto chose {resolved(data, score).name}: {kinds}"
 
 
-def source(
+def build_source(
     data: Dataset, score: str | Choice, prior: str | Choice = "uniform", deadline: Deadline | None = None
 ) -> Source:
     """Build the source of local scores for this data."""

@@ -63,6 +63,8 @@ class Graphs(Source):
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
         super().__init__(data, choice, prior, deadline)
+        if choice["structure_prior"] and choice["optimal"]:
+            raise ChoiceError("graph(structure_prior=True) is a prior on how a graph grows; leave optimal=True out")
         self._preparing = Preparing(deadline)
         self._parts = [self._part(name) for name in self.names]
         self.uncut = self._preparing.uncut
@@ -79,6 +81,7 @@ class Graphs(Source):
             network_tables=tables,
             per_parameter=math.log(choice["kappa"]) + prior.per_parameter,
             size_prior=list(prior.by_size),
+            structure_prior=choice["structure_prior"],
             **self._normal,
         )
 
@@ -138,8 +141,9 @@ class Graphs(Source):
         return self._partition(child, order, found, found["value"]), found["moves"]
 
     def local_global(self, allowed: Allowed, threads: int, report: Report | None, time_limit: float | None) -> Grown:
-        if self.choice["optimal"]:
-            raise ChoiceError("search local-global grows graphs step by step; leave optimal=True out")
+        for option in ("optimal", "structure_prior"):
+            if self.choice[option]:
+                raise ChoiceError(f"search local-global grows the graphs of all nodes at once; leave {option}=True out")
         self._check_all(allowed)
         n = len(self.names)
         need = sum(self.data.n_rows * _BYTES_PER_ROW[p.bins is not None] + _LEAVES * n * 48.0 for p in self._parts)

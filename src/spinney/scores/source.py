@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ Family = tuple[str, Sequence[str]]
 class Source(ABC):
     """One score under one prior on one Dataset."""
 
-    fit_grows: ClassVar[bool] = False  # does a fit take as long as scoring the family?
+    fit_grows: bool = False  # does a fit take as long as scoring the family?
     uncut: Sequence[str] = ()  # columns that there was no time to prepare as parents
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
@@ -148,8 +148,11 @@ class Source(ABC):
 
     def restrict(self, allowed: Allowed) -> Allowed:
         """Only parents of kinds that the score admits for the kind of the child."""
+        return self.restricted(allowed, self.entry.parents)
+
+    def restricted(self, allowed: Allowed, own: Mapping[str, tuple[str, ...]]) -> Allowed:
         kinds = self.data.kinds
-        words, own = {kind.word for kind in kinds.values()}, self.entry.parents
+        words = {kind.word for kind in kinds.values()}
         if all(words <= set(own.get(word, ())) for word in words):
             return allowed
         candidates = {}
