@@ -545,6 +545,11 @@ _FORMATS = (
     ),
 )
 
+
+def _all_scores() -> Rows[Any]:
+    return cast(Rows[Any], SCORES)
+
+
 _BEST = Score(
     "best",
     "per node the local model with the highest evidence, among those of the scores that are named",
@@ -553,10 +558,10 @@ _BEST = Score(
         Option(
             "scores",
             ("pcart", "ft", "graph"),
-            "the scores to choose from, each the log of a probability or density of the child; where that takes a prior on "
-            "structures (graph), it is on",
+            "the scores to choose from, each the log of a probability or density of the child; where that takes a "
+            "prior on structures (graph), it is on",
             kind="choices",
-            of=lambda: cast(Rows[Any], SCORES),
+            of=_all_scores,
         ),
     ),
     source="spinney.scores.best:Best",
