@@ -113,7 +113,9 @@ NB_MODULE(_core, m) {
 
     nb::class_<Spec>(m, "Spec").def(
         nb::init<const std::string&, double, std::vector<double>, double, const std::vector<int>&, const NetworkIn&>(),
-        "name"_a, "parameter"_a, "size_prior"_a, "per_parameter"_a, "network_levels"_a, "network_tables"_a);
+        "name"_a, "parameter"_a, "size_prior"_a, "per_parameter"_a, "network_levels"_a, "network_tables"_a)
+        .def("pseudo_count", [](const Spec& self, double levels, double q, double seen) { return self.spec.pseudo_count(levels, q, seen); },
+             "levels"_a, "configurations"_a, "seen"_a);
 
     m.def(
         "prior_joint",

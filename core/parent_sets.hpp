@@ -50,7 +50,7 @@ struct ScoredSets {                                      // of all children, one
     std::uint64_t looked = 0;                            // how many were scored or proven needless before a stop
     std::uint64_t left_out = 0;                          // how many would have needed too much memory
 
-    void make_room(std::span<const std::pair<std::size_t, std::size_t>> room);       // per child: how many sets, parents in all
+    void reserve(std::span<const std::pair<std::size_t, std::size_t>> needed);       // per child: how many sets, parents in all
     void put(std::size_t child, const KeptSets& kept);   // children may come at the same time
     void pack(std::vector<KeptSets>&& children, Team& team);
 };

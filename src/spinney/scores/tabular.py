@@ -108,13 +108,6 @@ class Tabular(Source):
         return Table(child, order, levels, parent_levels, codes, probabilities, np.full(r, 1.0 / r), counts, score)
 
     def _pseudo_counts(self, child: str, parents: tuple[str, ...], counts: NDArray[np.int64], q: int) -> Any:
-        r = counts.shape[1]
-        if self._name == "bd":
-            return self._parameter
-        if self._name == "bdeu":
-            return self._parameter / (r * q)
-        if self._name == "bds":
-            return self._parameter / (r * max(1, np.count_nonzero(counts.sum(axis=1))))
         if self._network is not None:
             # BDe's own pseudo-counts: the prior network's joint over (parents, child), which the core computes.
             child_number, numbers = self.family(child, parents)
@@ -122,7 +115,8 @@ class Tabular(Source):
             joint = np.asarray(_core.prior_joint(self._spec, order)).reshape([self._levels[v] for v in order])
             joint = np.moveaxis(joint, order.index(child_number), -1)
             return self._parameter * joint.reshape(counts.shape)
-        return 0.0
+        seen = np.count_nonzero(counts.sum(axis=1))
+        return self._spec.pseudo_count(counts.shape[1], q, seen)
 
 
 @lru_cache(maxsize=256)
