@@ -68,7 +68,7 @@ private:
             }
             data.groupings.push_back(std::move(grouped));
             data.columns.push_back(column);
-            data.cuttings.push_back(std::move(own));
+            data.cuttings.push_back(own.empty() ? Cuttings{} : Cuttings(own, data.rows));
         }
         data.find_seen();
         return data;

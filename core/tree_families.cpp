@@ -102,7 +102,7 @@ double bytes_of(const TreeColumn& child, std::span<const TreeColumn> parents, st
 
 double joint_cuttings(const TreeData& data, const TreeSpec& spec, std::span<const int> parents) {
     double all = 1;
-    for (int p : spec.binned ? parents : std::span<const int>{}) all *= static_cast<double>(data.cuttings[p].size());
+    for (int p : spec.binned ? parents : std::span<const int>{}) all *= static_cast<double>(data.cuttings[p].ways.size());
     return all;
 }
 
@@ -128,9 +128,9 @@ Tree TreeFamilies::tree(std::span<const int> parents) {
 }
 
 BinnedBest TreeFamilies::binned(std::span<const int> parents) {
-    std::vector<std::vector<Cutting>> cuttings;
-    for (int p : parents) cuttings.push_back(data_.cuttings[p]);
-    return best_binned(*scorer_, cuttings, data_.rows);
+    std::vector<const Cuttings*> cuttings;
+    for (int p : parents) cuttings.push_back(&data_.cuttings[p]);
+    return best_binned(*scorer_, cuttings);
 }
 
 }  // namespace spinney
