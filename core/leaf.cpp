@@ -1,9 +1,9 @@
 #include "leaf.hpp"
 
-#include <bit>
 #include <deque>
 
 #include "portable.hpp"
+#include "vector_math.hpp"
 
 namespace spinney {
 
@@ -43,52 +43,6 @@ namespace {
 
 constexpr std::size_t lanes = 16;                        // leaves that are scored side by side
 
-// e^x for x <= 0, below 2 ulps; what is under -700 counts as e^-700, far below the precision of a sum that holds a 1.
-// 2^k by the exponent bits, e^r by its series: a loop of this is made of vector instructions, one of std::exp is not.
-SPINNEY_INLINE double exp_negative(double x) {
-    constexpr double magic = 6755399441055744.0;         // 1.5 * 2^52: adding it leaves the nearest whole number in the low bits
-    x = x < -700 ? -700 : x;
-    const double rounded = x * 1.4426950408889634 + magic, k = rounded - magic;
-    const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    double p = 1.0 / 6227020800;
-    p = p * r + 1.0 / 479001600;
-    p = p * r + 1.0 / 39916800;
-    p = p * r + 1.0 / 3628800;
-    p = p * r + 1.0 / 362880;
-    p = p * r + 1.0 / 40320;
-    p = p * r + 1.0 / 5040;
-    p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120;
-    p = p * r + 1.0 / 24;
-    p = p * r + 1.0 / 6;
-    p = p * r + 0.5;
-    p = p * r + 1;
-    p = p * r + 1;
-    return p * std::bit_cast<double>((std::bit_cast<std::int64_t>(rounded) + 1023) << 52);
-}
-
-// log x for normal x > 0, to 2e-16 of max(1, |log x|): x = 2^k m, m from 1/sqrt 2 to sqrt 2, and log m =
-// 2 artanh((m-1)/(m+1)) by its series.
-SPINNEY_INLINE double log_positive(double x) {
-    constexpr std::uint64_t one = std::uint64_t{1023} << 52, low = 0x3fe6a09e667f3bcd;    // bits of 1 and of 1/sqrt 2
-    constexpr std::uint64_t whole = std::uint64_t{1075} << 52;                            // of 2^52: its low bits count units
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(x), power = (bits + (one - low)) >> 52;
-    const double k = std::bit_cast<double>(power | whole) - (4503599627370496.0 + 1023);
-    const double m = std::bit_cast<double>(bits + one - (power << 52)), f = m - 1, s = f / (m + 1), z = s * s;
-    double p = 2.0 / 21;
-    p = p * z + 2.0 / 19;
-    p = p * z + 2.0 / 17;
-    p = p * z + 2.0 / 15;
-    p = p * z + 2.0 / 13;
-    p = p * z + 2.0 / 11;
-    p = p * z + 2.0 / 9;
-    p = p * z + 2.0 / 7;
-    p = p * z + 2.0 / 5;
-    p = p * z + 2.0 / 3;
-    const double more = s * z * p + k * 1.90821492927058770002e-10;
-    return k * 6.93147180369123816490e-01 + (2 * s + more);
-}
-
 SPINNEY_CLONES void add_scaled(const double* reach, const double* term, const double* most, double* sum) {
     for (std::size_t i = 0; i < lanes; ++i) sum[i] += reach[i] * exp_negative(term[i] - most[i]);
 }
@@ -102,6 +56,29 @@ SPINNEY_CLONES void log_scatter(const LeafOptions& o, const double* sums, std::s
         const double spread = squares[i] - rows * mean * mean, pulled = rows * a * away * away / (rows + a);
         out[i] = log_positive((spread > 0 ? spread : 0) + pulled + least);
     }
+}
+
+CountTable normal_constants(const LeafOptions& o, std::size_t rows) {
+    return {{1, o.a, o.nu, o.lambda}, rows, [o](std::size_t n) {
+                const double m = static_cast<double>(n);
+                return n == 0 ? 0 : -m / 2 * std::log(std::numbers::pi) + o.nu / 2 * std::log(o.lambda * o.nu) + 0.5 * std::log(o.a / (m + o.a)) +
+                                        log_gamma((m + o.nu) / 2) - log_gamma(o.nu / 2);
+            }};
+}
+
+std::vector<double> scatter_limits(const LeafOptions& o, const CountTable& constant, double price) {
+    const std::size_t most = std::min<std::size_t>(constant.size(), 32);
+    std::vector<double> leaf(most), any(most), limits(most, -INFINITY);         // of n rows without scatter: one leaf, or any number
+    double limit = INFINITY;
+    for (std::size_t n = 1; n < most; ++n) {
+        const double weight = (static_cast<double>(n) + o.nu) / 2;
+        double parted = -INFINITY;
+        for (std::size_t part = 1; part < n; ++part) parted = std::max(parted, leaf[part] + any[n - part]);
+        leaf[n] = constant[n] + price - weight * std::log(o.nu * o.lambda);
+        any[n] = std::max(leaf[n], parted);
+        limits[n] = limit = std::min(limit, (constant[n] + price - parted) / weight - 1e-9);
+    }
+    return limits;
 }
 
 bool OrdinalLeaf::one_row(const Number* sums, double& score) {

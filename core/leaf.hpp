@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <numbers>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct LeafOptions {
     double mu0 = 0, a = 1, nu = 1, lambda = 1;           // normal-inverse-gamma
     double kappa = 0.25;                                 // odds of a cut between neighbouring ordinal levels
     double ess = 0;                                      // categorical: pseudo-count of all leaves together; 0: alpha in each
+    bool linear = false;                                 // continuous: leaves regress on the continuous parents
+    double tau = 1;                                      // their slopes have precision tau / variance
 };
 
 // A number for every count up to the number of rows. Those below kept() get a table once they have been asked so often that it
@@ -194,17 +197,22 @@ private:
     std::unordered_map<double, Risings> risings_;        // by the pseudo-count of a leaf
 };
 
+// Of a normal leaf of n rows: what depends on n alone.
+CountTable normal_constants(const LeafOptions& o, std::size_t rows);
+
+// For few rows, n: the log of the scatter up to which they are indivisible. No leaf of n rows does better than one without
+// scatter, so no partition of n rows into two leaves or more does better than the best one of such leaves. Rows that
+// beat that together need no split, and some of them scatter less than all: the limit is the least for any number of
+// rows up to n.
+std::vector<double> scatter_limits(const LeafOptions& o, const CountTable& constant, double price);
+
 // Normal with unknown mean and variance. Sums: rows, values, squares.  REQUIRES: values of the order of 1.
 class ContinuousLeaf {
 public:
     static constexpr bool shared = false, slow = false;
     using Number = double;
     ContinuousLeaf(const TreeColumn& child, std::size_t rows, const LeafOptions& o)
-        : o_(o), values_(child.values), constant_({1, o.a, o.nu, o.lambda}, rows, [o](std::size_t n) {
-              const double m = static_cast<double>(n);
-              return n == 0 ? 0 : -m / 2 * std::log(std::numbers::pi) + o.nu / 2 * std::log(o.lambda * o.nu) + 0.5 * std::log(o.a / (m + o.a)) +
-                                      log_gamma((m + o.nu) / 2) - log_gamma(o.nu / 2);
-          }) {}
+        : o_(o), values_(child.values), constant_(normal_constants(o, rows)) {}
     int width() const { return 3; }
     void set_family(std::span<const TreeColumn>) {}
     void add_rows(std::size_t from, std::size_t n, const std::uint32_t* leaf_of, Number* sums) const {
@@ -224,23 +232,10 @@ public:
             out[i] = n == 0 ? 0 : constant_[static_cast<std::size_t>(n)] - (n + o_.nu) / 2 * out[i];
         }
     }
-    // No leaf of n rows does better than one without scatter, so no partition of n rows into two leaves or more does
-    // better than the best one of such leaves. Rows that beat that together need no split, and some of them scatter
-    // less than all: the limit of the scatter is the least for any number of rows up to n.
     void set_price(double price) {
-        const std::size_t most = std::min<std::size_t>(constant_.size(), 32);
-        std::vector<double> leaf(most), any(most);       // of n rows without scatter: one leaf, or any number of them
-        double limit = INFINITY;                         // log
-        enough_.assign(most, -INFINITY);
-        for (std::size_t n = 1; n < most; ++n) {
-            const double weight = (static_cast<double>(n) + o_.nu) / 2;
-            double parted = -INFINITY;
-            for (std::size_t part = 1; part < n; ++part) parted = std::max(parted, leaf[part] + any[n - part]);
-            leaf[n] = constant_[n] + price - weight * std::log(o_.nu * o_.lambda);
-            any[n] = std::max(leaf[n], parted);
-            limit = std::min(limit, (constant_[n] + price - parted) / weight - 1e-9);
-            enough_[n] = constant_[n] - weight * limit;
-        }
+        enough_ = scatter_limits(o_, constant_, price);
+        for (std::size_t n = 1; n < enough_.size(); ++n)
+            enough_[n] = constant_[n] - (static_cast<double>(n) + o_.nu) / 2 * enough_[n];
     }
     bool indivisible(const Number* sums, std::size_t, double score, std::size_t) const {
         const auto n = static_cast<std::size_t>(sums[0]);
@@ -250,7 +245,7 @@ public:
 private:
     LeafOptions o_;
     const double* values_;
-    CountTable constant_;                                // what depends on the number of rows alone
+    CountTable constant_;
     std::vector<double> enough_;                         // score from which on n rows are indivisible
 };
 

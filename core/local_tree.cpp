@@ -26,6 +26,7 @@
 #include <unordered_map>
 
 #include "data.hpp"
+#include "linear_leaf.hpp"
 #include "points.hpp"
 #include "portable.hpp"
 #include "real_cells.hpp"
@@ -576,6 +577,29 @@ private:
     RealCells<Leaf> real_;
 };
 
+// Linear leaves where there is something to regress on, else plain ones: these are the same without regressors.
+class LinearSearch final : public TreeScorer {
+public:
+    LinearSearch(const TreeColumn& child, std::size_t rows, const LeafOptions& options)
+        : plain_(child, rows, options), linear_(child, rows, options) {}
+    double best(std::span<const TreeColumn> parents, double price) override { return of(parents).best(parents, price); }
+    Tree fit(std::span<const TreeColumn> parents, double price) override { return of(parents).fit(parents, price); }
+    std::size_t gather(std::span<const TreeColumn> parents) override { return (last_ = &of(parents))->gather(parents); }
+    const std::uint16_t* codes(std::size_t parent) const override { return last_->codes(parent); }
+    double partitioned(std::span<const std::uint32_t> leaf_of, std::size_t leaves, double cells) override {
+        return last_->partitioned(leaf_of, leaves, cells);
+    }
+
+private:
+    TreeScorer& of(std::span<const TreeColumn> parents) {
+        if (regressors(parents) > 0) return linear_;
+        return plain_;
+    }
+    Search<ContinuousLeaf> plain_;
+    Search<LinearLeaf> linear_;
+    TreeScorer* last_ = nullptr;                         // that gathered
+};
+
 }  // namespace
 
 std::unique_ptr<TreeScorer> make_tree_scorer(const TreeColumn& child, std::size_t rows, LeafOptions options) {
@@ -583,6 +607,7 @@ std::unique_ptr<TreeScorer> make_tree_scorer(const TreeColumn& child, std::size_
     if (shares(options, child)) return std::make_unique<Search<SharedCategoricalLeaf>>(child, rows, options);
     if (child.kind == VariableKind::categorical) return std::make_unique<Search<CategoricalLeaf>>(child, rows, options);
     if (child.kind == VariableKind::ordinal) return std::make_unique<Search<OrdinalLeaf>>(child, rows, options);
+    if (options.linear) return std::make_unique<LinearSearch>(child, rows, options);
     return std::make_unique<Search<ContinuousLeaf>>(child, rows, options);
 }
 

@@ -48,7 +48,7 @@ struct TreeSpec {
 };
 
 // Bytes that the search over these parents takes at the most.
-double bytes_of(const TreeColumn& child, std::span<const TreeColumn> parents, std::size_t rows);
+double bytes_of(const TreeColumn& child, std::span<const TreeColumn> parents, std::size_t rows, bool linear);
 // How many ways there are to cut these parents jointly; for pcart 1.
 double joint_cuttings(const TreeData& data, const TreeSpec& spec, std::span<const int> parents);
 constexpr double most_cuttings = 1e10;                   // times the rows: about two minutes for one family
