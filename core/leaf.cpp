@@ -1,33 +1,35 @@
 #include "leaf.hpp"
 
-#include <bit>
 #include <deque>
 
 #include "portable.hpp"
+#include "vector_math.hpp"
 
 namespace spinney {
 
 double CountTable::not_yet(std::size_t count) const {
-    constexpr int some = 256;
-    if (++asked_ < some) return number_(count);
-    make();
-    return (*numbers_)[count];
+    if (count < kept_ && make(1)) return (*numbers_)[count];
+    return number_(count);
 }
 
-void CountTable::make() const {
+bool CountTable::make(std::size_t wanted) const {
     struct Kept { Key key; std::shared_ptr<const std::vector<double>> numbers; };
-    constexpr std::size_t most = 8;
+    constexpr std::size_t most_kept = 32, some = 256;
     thread_local std::deque<Kept> kept;
-    for (const Kept& table : kept)
-        if (table.key == key_ && table.numbers->size() == size_) {
-            numbers_ = table.numbers;
-            return;
-        }
-    auto numbers = std::make_shared<std::vector<double>>(size_);
-    for (std::size_t n = 0; n < size_; ++n) (*numbers)[n] = number_(n);
+    if (asked_ == 0 || asked_ + wanted >= some)
+        for (const Kept& table : kept)
+            if (table.key == key_ && table.numbers->size() == kept_) {
+                numbers_ = table.numbers;
+                return true;
+            }
+    asked_ += wanted;
+    if (asked_ < std::max(some, kept_ / 4)) return false;
+    auto numbers = std::make_shared<std::vector<double>>(kept_);
+    for (std::size_t n = 0; n < kept_; ++n) (*numbers)[n] = number_(n);
     numbers_ = numbers;
     kept.push_back({key_, std::move(numbers)});
-    if (kept.size() > most) kept.pop_front();
+    if (kept.size() > most_kept) kept.pop_front();
+    return true;
 }
 
 SPINNEY_CLONES void look_up(const double* table, double sign, const std::uint32_t* counts, std::size_t n, double* out,
@@ -40,52 +42,6 @@ SPINNEY_CLONES void look_up(const double* table, double sign, const std::uint32_
 namespace {
 
 constexpr std::size_t lanes = 16;                        // leaves that are scored side by side
-
-// e^x for x <= 0, below 2 ulps; what is under -700 counts as e^-700, far below the precision of a sum that holds a 1.
-// 2^k by the exponent bits, e^r by its series: a loop of this is made of vector instructions, one of std::exp is not.
-SPINNEY_INLINE double exp_negative(double x) {
-    constexpr double magic = 6755399441055744.0;         // 1.5 * 2^52: adding it leaves the nearest whole number in the low bits
-    x = x < -700 ? -700 : x;
-    const double rounded = x * 1.4426950408889634 + magic, k = rounded - magic;
-    const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    double p = 1.0 / 6227020800;
-    p = p * r + 1.0 / 479001600;
-    p = p * r + 1.0 / 39916800;
-    p = p * r + 1.0 / 3628800;
-    p = p * r + 1.0 / 362880;
-    p = p * r + 1.0 / 40320;
-    p = p * r + 1.0 / 5040;
-    p = p * r + 1.0 / 720;
-    p = p * r + 1.0 / 120;
-    p = p * r + 1.0 / 24;
-    p = p * r + 1.0 / 6;
-    p = p * r + 0.5;
-    p = p * r + 1;
-    p = p * r + 1;
-    return p * std::bit_cast<double>((std::bit_cast<std::int64_t>(rounded) + 1023) << 52);
-}
-
-// log x for normal x > 0, to 2e-16 of max(1, |log x|): x = 2^k m, m from 1/sqrt 2 to sqrt 2, and log m =
-// 2 artanh((m-1)/(m+1)) by its series.
-SPINNEY_INLINE double log_positive(double x) {
-    constexpr std::uint64_t one = std::uint64_t{1023} << 52, low = 0x3fe6a09e667f3bcd;    // bits of 1 and of 1/sqrt 2
-    constexpr std::uint64_t whole = std::uint64_t{1075} << 52;                            // of 2^52: its low bits count units
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(x), power = (bits + (one - low)) >> 52;
-    const double k = std::bit_cast<double>(power | whole) - (4503599627370496.0 + 1023);
-    const double m = std::bit_cast<double>(bits + one - (power << 52)), f = m - 1, s = f / (m + 1), z = s * s;
-    double p = 2.0 / 21;
-    p = p * z + 2.0 / 19;
-    p = p * z + 2.0 / 17;
-    p = p * z + 2.0 / 15;
-    p = p * z + 2.0 / 13;
-    p = p * z + 2.0 / 11;
-    p = p * z + 2.0 / 9;
-    p = p * z + 2.0 / 7;
-    p = p * z + 2.0 / 5;
-    p = p * z + 2.0 / 3;
-    const double more = s * z * p + k * 1.90821492927058770002e-10;
-    return k * 6.93147180369123816490e-01 + (2 * s + more);
-}
 
 SPINNEY_CLONES void add_scaled(const double* reach, const double* term, const double* most, double* sum) {
     for (std::size_t i = 0; i < lanes; ++i) sum[i] += reach[i] * exp_negative(term[i] - most[i]);
@@ -102,6 +58,48 @@ SPINNEY_CLONES void log_scatter(const LeafOptions& o, const double* sums, std::s
     }
 }
 
+CountTable normal_constants(const LeafOptions& o, std::size_t rows) {
+    return {{1, o.a, o.nu, o.lambda}, rows, [o](std::size_t n) {
+                const double m = static_cast<double>(n);
+                return n == 0 ? 0 : -m / 2 * std::log(std::numbers::pi) + o.nu / 2 * std::log(o.lambda * o.nu) + 0.5 * std::log(o.a / (m + o.a)) +
+                                        log_gamma((m + o.nu) / 2) - log_gamma(o.nu / 2);
+            }};
+}
+
+std::vector<double> scatter_limits(const LeafOptions& o, const CountTable& constant, double price) {
+    const std::size_t most = std::min<std::size_t>(constant.size(), 32);
+    std::vector<double> leaf(most), any(most), limits(most, -INFINITY);         // of n rows without scatter: one leaf, or any number
+    double limit = INFINITY;
+    for (std::size_t n = 1; n < most; ++n) {
+        const double weight = (static_cast<double>(n) + o.nu) / 2;
+        double parted = -INFINITY;
+        for (std::size_t part = 1; part < n; ++part) parted = std::max(parted, leaf[part] + any[n - part]);
+        leaf[n] = constant[n] + price - weight * std::log(o.nu * o.lambda);
+        any[n] = std::max(leaf[n], parted);
+        limits[n] = limit = std::min(limit, (constant[n] + price - parted) / weight - 1e-9);
+    }
+    return limits;
+}
+
+bool OrdinalLeaf::one_row(const Number* sums, double& score) {
+    int level = -1;
+    for (int k = 0; k < levels_; ++k)
+        if (sums[k]) {
+            if (level >= 0 || sums[k] > 1) return false;
+            level = k;
+        }
+    if (level < 0) return false;
+    if (lone_.empty()) {
+        const std::size_t k = levels_;
+        std::vector<Number> each(k * k, 0);
+        for (std::size_t i = 0; i < k; ++i) each[i * k + i] = 1;
+        lone_.resize(k);
+        scores(each.data(), k, k, lone_.data());
+    }
+    score = lone_[level];
+    return true;
+}
+
 // reach[t] e^scale[t] is the sum over all ways to cut the first t levels into runs; a cut has odds kappa. The last run
 // of the first t levels is s..t.
 void OrdinalLeaf::scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out) {
@@ -109,9 +107,21 @@ void OrdinalLeaf::scores(const Number* sums, std::size_t stride, std::size_t lea
     scratch_.resize((3 * k + 4) * lanes);
     double *reach = scratch_.data(), *scale = reach + (k + 1) * lanes, *term = scale + (k + 1) * lanes, *most = term + k * lanes,
            *sum = most + lanes;
+    bool tables = true;
+    for (const CountTable& table : of_run_) tables &= table.made(leaves * k / 2);
     for (std::size_t from = 0; from < leaves; from += lanes) {
         const std::size_t n = std::min(lanes, leaves - from);
         Number total[lanes] = {}, in_run[lanes];
+        bool in_table = tables;
+        if (tables && total_.kept() < total_.size()) {
+            Number most = 0;
+            for (std::size_t i = 0; i < n; ++i) {
+                Number all = 0;
+                for (std::size_t level = 0; level < k; ++level) all += sums[level * stride + from + i];
+                most = std::max(most, all);
+            }
+            in_table = most < total_.kept();
+        }
         std::fill_n(reach, lanes, 1 / kappa_);           // the first run is not cut off from anything
         std::fill_n(scale, lanes, 0.0);
         for (std::size_t t = 1; t <= k; ++t) {
@@ -120,11 +130,12 @@ void OrdinalLeaf::scores(const Number* sums, std::size_t stride, std::size_t lea
             std::fill_n(in_run, lanes, Number{0});
             for (std::size_t s = t; s >= 1; --s) {
                 const Number* own = sums + (s - 1) * stride + from;
-                const double *run = of_run_[t - s].data(), *before = scale + (s - 1) * lanes;
+                const CountTable& table = of_run_[t - s];
+                const double *run = tables ? table.data() : nullptr, *before = scale + (s - 1) * lanes;
                 double* here = term + (t - s) * lanes;
                 for (std::size_t i = 0; i < n; ++i) {
                     in_run[i] += own[i];
-                    here[i] = before[i] + run[in_run[i]];
+                    here[i] = before[i] + (in_table ? run[in_run[i]] : table[in_run[i]]);
                     most[i] = std::max(most[i], here[i]);
                 }
             }
