@@ -77,7 +77,7 @@ def family_of(table: Table, leaves: Leaves) -> tuple[Family, Any]:
         return Family(child, parents, leaves), None
     network = random_network(case_of(table))
     joint = network.marginal((*(f"p{u}" for u in range(len(parents))), "child"))
-    return Family(child, parents, leaves, lambda cell, level: joint[tuple([*cell, level])]), network.spinney()
+    return Family(child, parents, leaves, lambda cell, level: joint[(*cell, level)]), network.spinney()
 
 
 def fitted(table: Table, asked: Any, prior: str = "uniform", standardise: bool = False) -> Any:

@@ -149,7 +149,7 @@ def bds(case: Case, child: str, parents: tuple[str, ...], ess: float) -> float:
 
 def bde(case: Case, child: str, parents: tuple[str, ...], network: PlainNetwork, ess: float) -> float:
     joint = network.marginal((*parents, child))
-    return one_row_after_another(case, child, parents, lambda j, k: ess * joint[tuple([*j, k])])
+    return one_row_after_another(case, child, parents, lambda j, k: ess * joint[(*j, k)])
 
 
 # Every choice as the user writes it, beside its twin
