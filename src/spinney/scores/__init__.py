@@ -50,10 +50,11 @@ def build_source(
     """The source of local scores for this data. Small tables remember a few: family by family, building one would take
     longer than the score."""
     choice, chosen_prior = resolved(data, score), choose_prior(prior)
+    values = choice.values.values()
     small = data.n_rows * len(data.names) <= MOST_REMEMBERED and (deadline is None or deadline.seconds is None)
-    if not small:
+    if not small or any(value.__hash__ is None for value in values):  # a prior network has no hash
         return _built(data, choice, chosen_prior, deadline)
-    key = (id(choice.entry), *choice.values.values(), chosen_prior.name, *chosen_prior.values.values())
+    key = (id(choice.entry), *values, chosen_prior.name, *chosen_prior.values.values())
     found = data.sources.get(key)
     if found is None:
         if len(data.sources) >= REMEMBERED:
