@@ -217,6 +217,15 @@ _TREES = (
             ),
             Option("structure_prior", True, "whether trees have a prior (a factor per leaf, normalised)", kind="truth"),
             _SHARED,
+            Option(
+                "leaf",
+                "constant",
+                "what a leaf of a continuous child holds: a mean (constant), or a linear regression on the family's "
+                "continuous parents (linear). Children of other kinds ignore it",
+                kind="word",
+                words={"constant": (), "linear": ("tau",)},
+            ),
+            Option("tau", 1.0, "of leaf linear: prior weight of every slope, in rows (of standardised values)", low=0),
         ),
         source="spinney.scores.tree:Trees",
         label="PCART",

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ChoiceError, FileFormatError, SpinneyError
+from spinney.fitted.linear_leaves import LinearLeaves
 from spinney.fitted.model import LocalModel
 from spinney.fitted.partition import Partition
 from spinney.fitted.table import Table
@@ -245,8 +246,10 @@ def _whole(numbers: list[int]) -> NDArray[np.int32]:
 _PLAIN_MODELS: dict[str, Callable[[Any], dict[str, object]]] = {
     Table.word: _plain_table,
     Partition.word: _plain_partition,
+    LinearLeaves.word: lambda model: {**_plain_partition(model), "regression": model.regression_plain()},
 }
 _MODELS: dict[str, Callable[[dict[str, Any], dict[str, Kind]], LocalModel]] = {
     Table.word: _table,
     Partition.word: _partition,
+    LinearLeaves.word: lambda node, kinds: LinearLeaves.of(_partition(node, kinds), node["regression"]),
 }
