@@ -338,3 +338,36 @@ def local_global(
     progress: object | None,
     time_limit: float,
 ) -> dict[str, Any]: ...
+
+class PolynomialSpec:
+    def __init__(
+        self,
+        logistic: bool,
+        degree: int,
+        least_degree: int = 1,
+        count_variance: bool = False,
+        size_prior: Sequence[float] = [],
+        per_parameter: float = 0.0,
+        most_bytes: float = 0.0,
+    ) -> None: ...
+
+def polynomial_scores(
+    columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, float]],
+    spec: PolynomialSpec,
+    families: list[Any],
+    threads: int = 1,
+    progress: object | None = None,
+    time_limit: float = 0.0,
+) -> NDArray[numpy.float64]: ...
+def polynomial_likelihoods(
+    columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, float]],
+    spec: PolynomialSpec,
+    families: list[Any],
+) -> list[tuple[float, float]]: ...
+def fit_polynomial(
+    columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, float]],
+    spec: PolynomialSpec,
+    child: int,
+    parents: Sequence[int],
+    stop: Stop | None = None,
+) -> list[Any]: ...
