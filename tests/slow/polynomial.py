@@ -17,7 +17,8 @@ formulas.md leaves it open; "golden" marks what tetrad_shared.json (`paper`) sho
   columns is at most 1e-10 of what it was. df stays. Powers are taken as Legendre polynomials of the parent mapped from
   its range in the cell to [-1, 1]: the same fitted values, well conditioned at any degree.
 * Continuous child: variance = RSS/n_p. df_p = c g + 1; `variance=True` counts the variance too.
-  A cell of one row adds 0 (golden) and counts in df. Where two or more rows leave a variance of at most 1e-10 s^2 (s^2 the
+  A cell of one row has density 1 per sample standard deviation of the child (divisor N - 1), so that units cancel
+  (golden has 0, in a column of sample standard deviation 1), and counts in df. Where two or more rows leave a variance of at most 1e-10 s^2 (s^2 the
   child's variance over all rows; a child that is constant there, a perfect fit) the variance of the family is used:
   RSS of all cells / N, but at least 1e-10 s^2. So a cell that is constant by chance gains little, a child that is a
   function of its parents in all cells gets the residual of 1e-5 s, and nothing is infinite. A child that is constant
@@ -95,6 +96,7 @@ def least_squares(table: Table, child: str, continuous: Sequence[str], cells: Se
     terms = []
     for n, rss in residuals:
         if n == 1:
+            terms.append(-log(deviation) - log(rows_of(table) / (rows_of(table) - 1)) / 2)
             continue
         own = rss / n
         variance = own if own > TOLERANCE else of_family
