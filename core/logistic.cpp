@@ -1,4 +1,4 @@
-// Rows are gone through in blocks of 64: logits, probabilities, then the weighted sums of the columns and of their products.
+// Rows are gone through in blocks: logits, probabilities, then the weighted sums of the columns and of their products.
 #include "logistic.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace spinney {
 namespace {
 
-constexpr std::size_t lanes = 8, block_rows = 64;        // sums side by side: the same ones whatever the registers
+constexpr std::size_t lanes = 8, block_rows = 256;       // sums side by side: the same ones whatever the registers
 constexpr int most_steps = 200, most_halvings = 40;
 
 struct Block {
@@ -37,18 +37,26 @@ SPINNEY_CLONES double softmax(const Block& b, const double* theta, std::size_t f
         }
         for (std::size_t i = 0; i < b.padded; ++i) most[i] = own[i] > most[i] ? own[i] : most[i];
     }
-    for (std::size_t i = 0; i < b.padded; ++i) total[i] = exp_negative(-most[i]);
-    for (std::size_t h = 0; h < free; ++h) {
-        double* __restrict own = p + h * block_rows;
+    if (free == 1) {                                     // one of the two is e^0
         for (std::size_t i = 0; i < b.padded; ++i) {
-            own[i] = exp_negative(own[i] - most[i]);
-            total[i] += own[i];
+            const double smaller = exp_negative(p[i] - 2 * most[i]);
+            p[i] = most[i] > 0 ? 1 : smaller;
+            total[i] = 1 + smaller;
+        }
+    } else {
+        for (std::size_t i = 0; i < b.padded; ++i) total[i] = exp_negative(-most[i]);
+        for (std::size_t h = 0; h < free; ++h) {
+            double* __restrict own = p + h * block_rows;
+            for (std::size_t i = 0; i < b.padded; ++i) {
+                own[i] = exp_negative(own[i] - most[i]);
+                total[i] += own[i];
+            }
         }
     }
     for (std::size_t i = b.rows; i < b.padded; ++i) total[i] = 1, most[i] = 0;
     double product[lanes], sum[lanes] = {};
     for (std::size_t l = 0; l < lanes; ++l) product[l] = 1;
-    for (std::size_t i = 0; i < b.padded; i += lanes)    // eight factors from 1 to the number of levels each
+    for (std::size_t i = 0; i < b.padded; i += lanes)    // 32 factors from 1 to the number of levels each
         for (std::size_t l = 0; l < lanes; ++l) {
             product[l] *= total[i + l];
             sum[l] += most[i + l];
@@ -217,7 +225,7 @@ double LogisticCell::fit(std::span<const double> observed, const double* const* 
         before_ = theta_;
         for (std::size_t i = 0; i < d; ++i) theta_[i] += step_[i];
         // So near to the maximum the objective is a parabola: half the gain is what the step brings, to many digits.
-        if (gain < 1e-7 && length < 1e-7) return std::min(now + gain / 2 + penalty(), 0.0);
+        if (gain < 1e-5 && length < 1e-5) return std::min(now + gain / 2 + penalty(), 0.0);
         double next = pass(columns, n);
         for (int i = 0; worse(now, next) && i < most_halvings; ++i) {
             for (std::size_t k = 0; k < d; ++k) theta_[k] = (theta_[k] + before_[k]) / 2;

@@ -11,7 +11,7 @@ namespace spinney {
 namespace {
 
 constexpr double least_variance = 1e-10;                 // of a cell, as a share of the child's variance
-constexpr std::size_t kept_bytes = std::size_t{16} << 20;
+constexpr std::size_t kept_bytes = std::size_t{2} << 20;
 constexpr std::size_t look_rows = 20'000;
 constexpr double most_logits = 1500;                     // free coefficients of one logistic regression: a second for each step
 constexpr std::size_t lanes = 8, block_rows = 64;
@@ -83,29 +83,41 @@ PolynomialFamilies::PolynomialFamilies(const MixedPolyData& data, const Polynomi
 
 PolynomialFamilies::Grouped& PolynomialFamilies::grouped(std::span<const int> discrete, std::span<const int> continuous) {
     const std::vector<int> key(discrete.begin(), discrete.end());
-    if (auto at = kept_.find(key); at != kept_.end()) {
-        if (bytes_ > kept_bytes)                         // other columns go first, then other groups
-            for (auto own = at->second.powers.begin(); own != at->second.powers.end();) {
-                if (std::ranges::find(continuous, own->first) != continuous.end()) {
-                    ++own;
-                    continue;
-                }
-                bytes_ -= own->second.values.size() * sizeof(double);
-                own = at->second.powers.erase(own);
-            }
-        if (bytes_ > kept_bytes) {
-            auto own = kept_.extract(at);
-            kept_.clear();
-            bytes_ = own.mapped().bytes;
-            for (auto& [column, powers] : own.mapped().powers) bytes_ += powers.values.size() * sizeof(double);
-            return kept_.insert(std::move(own)).position->second;
+    auto at = kept_.find(key);
+    if (at == kept_.end()) at = kept_.emplace(key, group(discrete)).first;
+    at->second.asked = ++asked_;
+    if (bytes_ > kept_bytes) make_room(at->second, continuous);
+    return at->second;
+}
+
+// What was not asked for lately goes: half of the room, and more columns of this grouping than the family has only if need be.
+void PolynomialFamilies::make_room(Grouped& needed, std::span<const int> continuous) {
+    const auto leave = [&](Powers& powers) { spare_.push_back(std::move(powers.values)); };
+    std::vector<std::uint64_t> times;
+    for (auto& [key, own] : kept_) times.push_back(own.asked);
+    std::sort(times.begin(), times.end());
+    for (std::uint64_t time : times) {
+        if (bytes_ <= kept_bytes / 2 || time == needed.asked) break;
+        const auto at = std::ranges::find_if(kept_, [&](auto& entry) { return entry.second.asked == time; });
+        bytes_ -= at->second.bytes;
+        for (auto& [column, powers] : at->second.powers) leave(powers);
+        kept_.erase(at);
+    }
+    for (auto own = needed.powers.begin(); bytes_ > kept_bytes && own != needed.powers.end();) {
+        const std::size_t bytes = own->second.values.size() * sizeof(double);
+        const bool used = std::ranges::find(continuous, own->first) != continuous.end();
+        if (!used) {
+            bytes_ -= bytes;
+            needed.bytes -= bytes;
+            leave(own->second);
         }
-        return at->second;
+        own = used ? std::next(own) : needed.powers.erase(own);
     }
-    if (bytes_ > kept_bytes) {
-        kept_.clear();
-        bytes_ = 0;
-    }
+    constexpr std::size_t most_spare = 64;
+    if (spare_.size() > most_spare || data_.rows * sizeof(double) > kept_bytes / 4) spare_.clear();
+}
+
+PolynomialFamilies::Grouped PolynomialFamilies::group(std::span<const int> discrete) {
     Grouped own;
     std::vector<const PolyColumn*> keys;
     for (int p : discrete) keys.push_back(&data_.columns[p]);
@@ -131,10 +143,10 @@ PolynomialFamilies::Grouped& PolynomialFamilies::grouped(std::span<const int> di
         }
         own.alone.push_back(alone);
     }
-    own.bytes = data_.rows * (sizeof(std::uint32_t) + (child_.levels ? 0 : sizeof(double))) + own.groups.cells.size() * 32 +
-                own.groups.runs.size() * sizeof(LevelRun);
+    own.bytes = data_.rows * (sizeof(std::uint32_t) + (child_.levels ? 0 : sizeof(double))) +
+                own.groups.cells.size() * (sizeof(RowCell) + sizeof(double)) + own.groups.runs.size() * sizeof(LevelRun);
     bytes_ += own.bytes;
-    return kept_.emplace(key, std::move(own)).first->second;
+    return own;
 }
 
 const PolynomialFamilies::Powers& PolynomialFamilies::powers(Grouped& grouped, int column) {
@@ -147,8 +159,12 @@ const PolynomialFamilies::Powers& PolynomialFamilies::powers(Grouped& grouped, i
         own.first.push_back(size);
         size += spec_.degree_of(cell.rows()) * cell.rows();
     }
+    if (!spare_.empty()) {
+        own.values = std::move(spare_.back());
+        spare_.pop_back();
+    }
     own.values.resize(size);
-    std::vector<double> values;
+    std::vector<double>& values = rest_;
     std::size_t looked = 0;
     for (std::size_t c = 0; c < cells.size(); ++c) {
         const std::size_t n = cells[c].rows();
@@ -167,6 +183,7 @@ const PolynomialFamilies::Powers& PolynomialFamilies::powers(Grouped& grouped, i
         }
     }
     bytes_ += size * sizeof(double);
+    grouped.bytes += size * sizeof(double);
     return own;
 }
 

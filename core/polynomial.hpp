@@ -76,11 +76,14 @@ private:
         std::vector<double> response;                    // continuous child, less the mean of its cell, in the order of the groups
         std::vector<double> alone;                       // cell -> its sum of squares, or its log-likelihood, without columns
         std::map<int, Powers> powers;
-        std::size_t bytes = 0;
+        std::size_t bytes = 0;                           // with the powers
+        std::uint64_t asked = 0;                         // when
     };
     struct Cell;                                         // what is fitted in one cell
 
     Grouped& grouped(std::span<const int> discrete, std::span<const int> continuous);
+    void make_room(Grouped& needed, std::span<const int> continuous);
+    Grouped group(std::span<const int> discrete);
     const Powers& powers(Grouped& grouped, int column);
     void regress(Cell& cell, std::span<const Powers* const> powers, bool keep);
     double squares_left(const Cell& cell);
@@ -97,7 +100,9 @@ private:
     const PolyColumn& child_;
     bool constant_ = false;                              // the child, in the whole table
     std::map<std::vector<int>, Grouped> kept_;           // by discrete parents
-    std::size_t bytes_ = 0;
+    std::size_t bytes_ = 0;                              // of all that is kept
+    std::uint64_t asked_ = 0;
+    std::vector<std::vector<double>> spare_;             // memory of powers that are not kept any more
     LogisticCell logistic_;
     // Of the cell that is looked at: its columns, and for the fit how each came from the powers of a parent (parent, power, taken).
     std::vector<const double*> columns_;

@@ -7,13 +7,57 @@
 namespace spinney {
 namespace {
 
-// Rows in `from`, sorted by the code of each into `to`; equal codes keep their order.
-template <class Code>
-void sort_by(Code code, std::size_t codes, const std::vector<std::uint32_t>& from, std::vector<std::uint32_t>& to) {
-    std::vector<std::uint32_t> place(codes + 1, 0);
-    for (std::uint32_t row : from) ++place[code(row) + 1];
+// The joint code of every row fits a table: its counts are the cells, or the runs.
+void by_joint_code(std::span<const PolyColumn* const> keys, std::size_t codes, const PolyColumn* child, RowGroups& groups) {
+    const std::size_t rows = groups.order.size();
+    std::vector<std::uint32_t> code(rows, 0), place(codes + 1, 0);
+    bool first = true;
+    for (const PolyColumn* key : keys) {
+        const auto levels = static_cast<std::uint32_t>(key->levels);
+        if (first) std::copy(key->codes, key->codes + rows, code.begin());
+        else
+            for (std::size_t row = 0; row < rows; ++row) code[row] = code[row] * levels + key->codes[row];
+        first = false;
+    }
+    for (std::uint32_t own : code) ++place[own + 1];
     std::partial_sum(place.begin(), place.end(), place.begin());
-    for (std::uint32_t row : from) to[place[code(row)]++] = row;
+    const std::size_t levels = child ? child->levels : 1;
+    for (std::size_t cell = 0; cell < codes; cell += levels) {
+        const std::uint32_t begin = place[cell], end = place[cell + levels], runs = static_cast<std::uint32_t>(groups.runs.size());
+        if (begin == end) continue;
+        if (child)
+            for (std::size_t level = 0; level < levels; ++level)
+                if (place[cell + level] < place[cell + level + 1])
+                    groups.runs.push_back({static_cast<int>(level), place[cell + level], place[cell + level + 1]});
+        groups.cells.push_back({begin, end, runs, static_cast<std::uint32_t>(groups.runs.size())});
+    }
+    for (std::uint32_t row = 0; row < rows; ++row) groups.order[place[code[row]]++] = row;
+}
+
+void by_one_after_another(std::span<const PolyColumn* const> keys, std::span<const PolyColumn* const> discrete, const PolyColumn* child,
+                          RowGroups& groups) {
+    const std::size_t rows = groups.order.size();
+    std::iota(groups.order.begin(), groups.order.end(), 0u);
+    std::vector<std::uint32_t> sorted(rows), place;
+    for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+        const std::uint16_t* codes = (*key)->codes;
+        place.assign((*key)->levels + 1, 0);
+        for (std::size_t row = 0; row < rows; ++row) ++place[codes[row] + 1];
+        std::partial_sum(place.begin(), place.end(), place.begin());
+        for (std::uint32_t row : groups.order) sorted[place[codes[row]]++] = row;
+        groups.order.swap(sorted);
+    }
+    for (std::uint32_t at = 0; at < rows; ++at) {
+        const std::uint32_t row = groups.order[at], before = groups.order[at ? at - 1 : 0], runs = static_cast<std::uint32_t>(groups.runs.size());
+        const bool fresh = at == 0 || std::ranges::any_of(discrete, [&](const PolyColumn* key) { return key->codes[row] != key->codes[before]; });
+        if (fresh) groups.cells.push_back({at, at, runs, runs});
+        if (child && (fresh || child->codes[row] != child->codes[before])) {
+            groups.runs.push_back({child->codes[row], at, at});
+            groups.cells.back().last_run = runs + 1;
+        }
+        groups.cells.back().end = at + 1;
+        if (child) groups.runs.back().end = at + 1;
+    }
 }
 
 }  // namespace
@@ -23,45 +67,10 @@ RowGroups group_rows(std::span<const PolyColumn* const> discrete, const PolyColu
     std::vector<const PolyColumn*> keys(discrete.begin(), discrete.end());
     if (child) keys.push_back(child);
     groups.order.resize(rows);
-    std::iota(groups.order.begin(), groups.order.end(), 0u);
     double joint = 1;
     for (const PolyColumn* key : keys) joint *= key->levels;
-    std::vector<std::uint32_t> code;                     // of every row
-    const bool together = joint <= 4.0 * static_cast<double>(rows) + 1024;
-    if (together) {
-        code.assign(rows, 0);
-        for (const PolyColumn* key : keys)
-            for (std::size_t row = 0; row < rows; ++row) code[row] = code[row] * static_cast<std::uint32_t>(key->levels) + key->codes[row];
-    }
-    if (!keys.empty()) {
-        std::vector<std::uint32_t> sorted(rows);
-        if (together) {
-            sort_by([&](std::uint32_t row) { return code[row]; }, static_cast<std::size_t>(joint), groups.order, sorted);
-            groups.order.swap(sorted);
-        } else {
-            for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
-                sort_by([&](std::uint32_t row) { return (*key)->codes[row]; }, (*key)->levels, groups.order, sorted);
-                groups.order.swap(sorted);
-            }
-        }
-    }
-    const auto differ = [&](std::uint32_t a, std::uint32_t b) {
-        return std::ranges::any_of(discrete, [&](const PolyColumn* key) { return key->codes[a] != key->codes[b]; });
-    };
-    for (std::uint32_t place = 0; place < rows; ++place) {
-        const std::uint32_t row = groups.order[place], before = place ? groups.order[place - 1] : 0;
-        const auto runs = static_cast<std::uint32_t>(groups.runs.size());
-        bool fresh = place == 0;
-        if (!fresh) fresh = together && code[row] == code[before] ? false : differ(row, before);
-        if (fresh) groups.cells.push_back({place, place, runs, runs});
-        RowCell& cell = groups.cells.back();
-        if (child && (fresh || child->codes[row] != child->codes[before])) {
-            groups.runs.push_back({child->codes[row], place, place});
-            cell.last_run = runs + 1;
-        }
-        cell.end = place + 1;
-        if (child) groups.runs.back().end = place + 1;
-    }
+    if (joint <= static_cast<double>(rows) + 1024) by_joint_code(keys, static_cast<std::size_t>(joint), child, groups);
+    else by_one_after_another(keys, discrete, child, groups);
     return groups;
 }
 
