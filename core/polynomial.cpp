@@ -273,7 +273,7 @@ double PolynomialFamilies::gaussian(std::span<const std::pair<std::size_t, doubl
     const double single = rows / std::max(rows - 1, 1.0) / two_pi;      // its density at the row is 1 per standard deviation
     double all = 0, likelihood = 0;
     for (auto& [n, left] : squares) all += left;
-    const double of_family = std::max(all / rows, least_variance);
+    const double of_family = all / rows > least_variance ? all / rows : std::numbers::e * least_variance;
     for (auto& [n, left] : squares) {
         const double own = left / static_cast<double>(n);
         const double variance = n == 1 ? single : own > least_variance ? own : of_family;

@@ -4,9 +4,10 @@
 // Decided where the paper says nothing; a cell has n rows, c continuous parents, g powers of each:
 // - Cells without rows count nowhere. n <= c g + 1: the constant alone is fitted, and all c g + 1 coefficients count as parameters.
 // - Columns that are made of earlier ones are dropped, and count as parameters (orthonormal.hpp).
-// - Continuous child: the variance of a cell is RSS/n. A cell of one row has density 1 per standard deviation of the child (divisor N - 1). Where
-//   two or more rows leave at most 1e-10 of the child's variance, the variance is that of the family, RSS of all cells / N, or
-//   1e-10 of the child's variance if that is more. A child that is constant in the table has log-likelihood 0.
+// - Continuous child: the variance of a cell is RSS/n. A cell of one row has density 1 per standard deviation of the child (divisor
+//   N - 1). Where two or more rows leave at most 1e-10 of the child's variance, the variance is that of the family, RSS of all cells
+//   / N; where that is no more either, e 1e-10: rows at their fitted values then have the density that rows with a residual of
+//   1e-5 have on average. A child that is constant in the table has log-likelihood 0.
 // - Discrete child with r declared levels, mvp: fitted values are shrunk towards 1/r until the smallest is 1/n. With n <= r, or
 //   without columns, the frequencies of the cell are its probabilities. lr: levels that do not occur in a cell have probability 0 there.
 #pragma once
