@@ -1,56 +1,38 @@
-// The door between Python and the core: the files bind*.cpp are the only ones that know nanobind. They check arrays,
-// release the GIL, keep an ear open for Ctrl-C while the work runs, and hand records out. The core owns nothing between
-// calls: what is to last, such as a table with its bitmaps, belongs to an object of Python's.
+// The interface between Python and the core: the files bind*.cpp are the only ones that know nanobind. They check arrays,
+// release the GIL, look for Ctrl-C while the work runs, and hand records out. The core owns nothing between calls: what is
+// to last, such as a table with its bitmaps or a score of it, belongs to an object of Python's.
 #include <algorithm>
-#include <numeric>
 
 #include "bind.hpp"
-#include "search_branching.hpp"
-#include "search_dp.hpp"
-#include "search_order.hpp"
 
 using namespace spinney;
 
 namespace {
 
-Data read_columns(const std::vector<ColumnIn>& arrays, const std::vector<int>& levels) {
-    must(!arrays.empty() && arrays.size() == levels.size(), "one number of levels per column");
+Data read_columns(const std::vector<ColumnIn>& arrays, const std::vector<int>& levels, const std::vector<double>& centres) {
+    must(!arrays.empty() && arrays.size() == levels.size() && arrays.size() == centres.size(), "a number of levels and a centre per column");
     std::vector<Column> columns;
     const std::size_t rows = arrays[0].shape(0);
     must(rows < 0xffffffffu, "at most 2^32 - 2 rows");
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         must(arrays[i].shape(0) == rows, "columns of equal length");
-        Column column{nullptr, nullptr, levels[i]};
-        if (arrays[i].dtype() == nb::dtype<std::uint8_t>()) {
+        Column column;
+        column.levels = levels[i];
+        if (arrays[i].dtype() == nb::dtype<double>()) {
+            must(levels[i] == 0, "no levels of a continuous column");
+            column.values = static_cast<const double*>(arrays[i].data());
+            column.centre = centres[i];
+        } else if (arrays[i].dtype() == nb::dtype<std::uint8_t>()) {
             column.narrow = static_cast<const std::uint8_t*>(arrays[i].data());
         } else {
-            must(arrays[i].dtype() == nb::dtype<std::uint16_t>(), "columns of uint8 or uint16");
+            must(arrays[i].dtype() == nb::dtype<std::uint16_t>(), "columns of uint8, uint16 or double");
             column.wide = static_cast<const std::uint16_t*>(arrays[i].data());
         }
-        must(levels[i] >= 1, "at least one level");
+        must(column.values || levels[i] >= 1, "at least one level");
         columns.push_back(column);
     }
     return Data(std::move(columns), rows);
 }
-
-// A table that stays in Python's hands from call to call: its columns, and what was made of them for counting.
-struct Table {
-    std::vector<ColumnIn> arrays;                        // kept alive
-    Data data;
-
-    Table(const std::vector<ColumnIn>& given, const std::vector<int>& levels)
-        : arrays(given), data(read_columns(given, levels)) {}
-    // REQUIRES: the GIL is held, so that one call at a time adds to it; what it has added never changes.
-    const Data& ready(std::span<const int> variables, Team& team) {
-        data.prepare(variables, team);
-        return data;
-    }
-    const Data& ready(Team& team) {
-        std::vector<int> all(data.variables());
-        std::iota(all.begin(), all.end(), 0);
-        return ready(all, team);
-    }
-};
 
 struct Spec {                                            // a ScoreSpec that owns its prior network
     ScoreSpec spec;
@@ -77,19 +59,63 @@ struct Spec {                                            // a ScoreSpec that own
     }
 };
 
+// A score that Python computes. Its threads take turns at the GIL, so more than one of them gains nothing; an error in it
+// comes back from the operation.
+class CalledScores final : public Scores {
+public:
+    CalledScores(nb::object function, int variables, std::size_t rows)
+        : function_(std::move(function)), variables_(variables), rows_(rows) {}
+    ~CalledScores() override {
+        nb::gil_scoped_acquire acquire;
+        function_.reset();
+    }
+    int variables() const override { return variables_; }
+    std::size_t rows() const override { return rows_; }
+    std::unique_ptr<LocalScores> local(double = 0) const override { return std::make_unique<Local>(*this); }
+
+private:
+    class Local final : public LocalScores {
+    public:
+        explicit Local(const CalledScores& scores) : scores_(scores) {}
+        double score(int child, std::span<const int> parents) override {
+            nb::gil_scoped_acquire acquire;
+            nb::list numbers;
+            for (int p : parents) numbers.append(p);
+            return nb::cast<double>(scores_.function_(child, nb::tuple(numbers)));
+        }
+        void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
+            for (std::size_t i = 0; i < candidates.size(); ++i) {
+                Listening::look();
+                out[i] = score(child, with(parents, candidates[i]));
+            }
+        }
+        std::unique_ptr<LocalScores> another() const override { return std::make_unique<Local>(scores_); }
+
+    private:
+        const CalledScores& scores_;
+    };
+    nb::object function_;
+    int variables_;
+    std::size_t rows_;
+};
+
+struct SetsHandle {                                      // arrays are made when they are asked for
+    ScoredSets sets;
+    Ending ending;
+};
+
 }  // namespace
 
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of spinney; the public API is in Python.";
     nb::set_leak_warnings(false);                        // a table may live to the end: in a cache, or frozen by gc.freeze()
-    m.attr("most_dp_variables") = most_dp_variables;
-    m.def("dp_bytes", &dp_bytes, "variables"_a, "threads"_a);
-
     nb::class_<Control>(m, "Stop").def(nb::init<>()).def("set", [](Control& self) { self.stop = true; });
 
     nb::class_<Spec>(m, "Spec").def(
         nb::init<const std::string&, double, std::vector<double>, double, const std::vector<int>&, const NetworkIn&>(),
-        "name"_a, "parameter"_a, "size_prior"_a, "per_parameter"_a, "network_levels"_a, "network_tables"_a);
+        "name"_a, "parameter"_a, "size_prior"_a, "per_parameter"_a, "network_levels"_a, "network_tables"_a)
+        .def("pseudo_count", [](const Spec& self, double levels, double q, double seen) { return self.spec.pseudo_count(levels, q, seen); },
+             "levels"_a, "configurations"_a, "seen"_a);
 
     m.def(
         "prior_joint",
@@ -117,10 +143,15 @@ NB_MODULE(_core, m) {
         .def_prop_ro("looked", [](const SetsHandle& self) { return self.sets.looked; })
         .def_prop_ro("left_out", [](const SetsHandle& self) { return self.sets.left_out; })
         .def_prop_ro("scored", [](const SetsHandle& self) { return self.sets.scored; })
-        .def_prop_ro("interrupted", [](const SetsHandle& self) { return self.ending.interrupted; })
-        .def_prop_ro("late", [](const SetsHandle& self) { return self.ending.late; });
+        .def_prop_ro("stopped", [](const SetsHandle& self) { return self.ending.text(); });
 
-    nb::class_<Table>(m, "Table").def(nb::init<const std::vector<ColumnIn>&, const std::vector<int>&>(), "columns"_a, "levels"_a);
+    nb::class_<Table>(m, "Table")
+        .def("__init__",
+             [](Table* self, const std::vector<ColumnIn>& columns, const std::vector<int>& levels, const std::vector<double>& centres) {
+                 new (self) Table{columns, read_columns(columns, levels, centres)};
+             },
+             "columns"_a, "levels"_a, "centres"_a)
+        .def_prop_ro("rows", [](const Table& self) { return self.data.rows(); });
 
     nb::class_<Allowed>(m, "Allowed")
         .def("__init__",
@@ -148,138 +179,92 @@ NB_MODULE(_core, m) {
         .def_ro("candidates", &Allowed::candidates)
         .def_ro("most", &Allowed::most);
 
-    nb::class_<GreedyArgs>(m, "GreedyArgs")
-        .def("__init__",
-             [](GreedyArgs* self, const nb::list& start, const Allowed* allowed, int tabu, int patience, int restarts, int shake,
-                std::uint64_t seed, double time_limit, int threads) {
-                 new (self) GreedyArgs{to_lists(start), allowed, tabu, patience, restarts, shake, seed, time_limit, threads};
-             },
-             "start"_a, "allowed"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a, "time_limit"_a, "threads"_a,
-             nb::keep_alive<1, 3>())
-        .def_ro("threads", &GreedyArgs::threads)
-        .def_prop_ro("allowed", [](const GreedyArgs& self) { return self.allowed; }, nb::rv_policy::reference);
+    // What a score group makes, and what every operation takes.
+    nb::class_<Scores>(m, "Scores").def_prop_ro("variables", &Scores::variables);
 
     m.def(
-        "local_scores",
-        [](Table& table, const Spec& spec, const nb::list& list, int threads, nb::object progress, double time_limit) {
-            const auto families = to_families(list, table.data.variables());
+        "table_scores",
+        [](Table& table, const Spec& spec) -> std::unique_ptr<Scores> {
+            return std::make_unique<TableScores>(table.data, spec.checked(table.data));
+        },
+        "table"_a, "spec"_a, nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
+
+    m.def(
+        "list_scores", [](const SetsIn& arrays) -> std::unique_ptr<Scores> { return std::make_unique<ListScores>(read_sets(arrays)); },
+        "sets"_a);
+
+    m.def(
+        "best_scores",
+        [](const std::vector<std::pair<const Scores*, nb::list>>& choices) -> std::unique_ptr<Scores> {
+            must(!choices.empty(), "a score to choose from");
+            std::vector<BestScores::Choice> own;
+            const auto n = static_cast<std::size_t>(choices.front().first->variables());
+            for (auto& [scores, admits] : choices) {
+                must(scores->variables() == static_cast<int>(n) && admits.size() == n, "scores of the same table");
+                BestScores::Choice choice{scores, {}};
+                for (nb::handle given : admits) {
+                    const auto row = nb::cast<BoolsIn>(given);
+                    must(row.size() == n, "a word per parent");
+                    choice.admits.emplace_back(row.data(), row.data() + n);
+                }
+                own.push_back(std::move(choice));
+            }
+            return std::make_unique<BestScores>(std::move(own));
+        },
+        "choices"_a, nb::keep_alive<0, 1>());
+
+    m.def(
+        "called_scores",
+        [](nb::object function, int variables, std::size_t rows) -> std::unique_ptr<Scores> {
+            must(variables >= 1, "a variable");
+            return std::make_unique<CalledScores>(std::move(function), variables, rows);
+        },
+        "function"_a, "variables"_a, "rows"_a);
+
+    m.def(
+        "families",
+        [](const Scores& scores, const nb::list& list, int threads, nb::object progress, double time_limit) {
+            const auto families = to_families(list, scores.variables());
             std::vector<int> named;
             for (const Family& family : families) {
+                scores.check(family);
                 named.push_back(family.child);
                 named.insert(named.end(), family.parents.begin(), family.parents.end());
             }
             Control control;
             Team team(threads, control);
-            const Data& data = table.ready(named, team);
-            Tables tables;
-            CountedScores scores(data, spec.checked(data), tables);
-            return scored(scores, families, team, control, progress, time_limit,
-                          !spec.spec.slow() && families.size() * (data.rows() + 2000.0) < 2e8);
+            scores.prepare(named, team);
+            const auto local = scores.local();
+            Ending ending;
+            auto found = run(control, progress, ending, time_limit, [&] { return score_families(*local, families, team, control); },
+                             time_limit == 0 && progress.is_none() && scores.brief(families));
+            if (ending.interrupted) {                    // there is nothing to give back
+                PyErr_SetNone(PyExc_KeyboardInterrupt);
+                throw nb::python_error();
+            }
+            return to_numpy<Doubles>(std::move(found));
         },
-        "table"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
+        "scores"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
 
     m.def(
-        "score_parent_sets",
-        [](Table& table, const Spec& spec, const Allowed& allowed, bool prune, bool bounds, int threads, nb::object progress,
-           double time_limit) {
+        "parent_sets",
+        [](const Scores& scores, const Allowed& allowed, bool prune, bool bounds, int threads, nb::object progress, double time_limit,
+           bool partial, double most_bytes) {
+            must(allowed.variables() == scores.variables(), "a limit per child");
+            scores.check(allowed);
             Control control;
             Team team(threads, control);
-            const Data& data = table.ready(team);
-            must(allowed.variables() == data.variables(), "a limit per child");
-            SetsRequest request{allowed, prune, bounds, time_limit > 0};
+            scores.prepare(everybody(scores.variables()), team);
+            SetsRequest request{allowed, prune, bounds, partial, most_bytes};
             Ending ending;
-            ScoredSets found = run(control, progress, ending, time_limit,
-                                   [&] { return score_parent_sets(data, spec.checked(data), request, team, control); },
-                                   time_limit == 0 && progress.is_none() && !spec.spec.slow() &&
-                                       allowed.families() * (data.rows() + 2000.0) < 2e8);
+            ScoredSets found = run(control, progress, ending, time_limit, [&] { return scores.parent_sets(request, team, control); },
+                                   time_limit == 0 && progress.is_none() && scores.brief(allowed));
             team.dismiss();
             return SetsHandle{std::move(found), ending};
         },
-        "table"_a, "spec"_a, "allowed"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+        "scores"_a, "allowed"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(), "time_limit"_a, "partial"_a, "most_bytes"_a);
 
-    m.def(
-        "greedy_counted",
-        [](Table& table, const Spec& spec, const GreedyArgs& args, nb::object progress) {
-            Control control;
-            Team team(args.threads, control);
-            const Data& data = table.ready(team);
-            GreedyRequest request = args.request();
-            must(static_cast<int>(request.start.size()) == data.variables(), "a start for every variable");
-            Tables tables;
-            CountedScores scores(data, spec.checked(data), tables);
-            Ending ending;
-            auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, team, control); });
-            return to_dict(std::move(found), ending);
-        },
-        "table"_a, "spec"_a, "args"_a, "progress"_a.none());
-
-    m.def(
-        "greedy_listed",
-        [](const SetsIn& arrays, const GreedyArgs& args, nb::object progress) {
-            ListedSets sets = read_sets(arrays);
-            GreedyRequest request = args.request();
-            must(request.start.size() == sets.size(), "a start for every variable");
-            ListedScores scores(sets);
-            Control control;
-            Team team(args.threads, control);
-            Ending ending;
-            auto found = run(control, progress, ending, args.time_limit, [&] { return greedy(scores, request, team, control); });
-            // What a larger set stands for is the best listed set within it.
-            for (std::size_t v = 0; v < sets.size(); ++v)
-                if (auto* set = ListedScores::best_within(sets[v], found.parents[v])) found.parents[v] = set->parents;
-            return to_dict(std::move(found), ending);
-        },
-        "sets"_a, "args"_a, "progress"_a.none());
-
-    m.def(
-        "dp",
-        [](const SetsIn& arrays, int threads, nb::object progress, double time_limit) {
-            ListedSets sets = read_sets(arrays);
-            must(!sets.empty() && sets.size() <= most_dp_variables, "at most 32 variables");
-            Control control;
-            Team team(threads, control);
-            Ending ending;
-            DpResult found = run(control, progress, ending, time_limit, [&] { return dp(sets, team, control); });
-            nb::dict out;
-            out["parents"] = nb::cast(found.parents);
-            out["score"] = found.score;
-            out["feasible"] = found.feasible;
-            note(out, ending);
-            return out;
-        },
-        "sets"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
-
-    m.def(
-        "order",
-        [](const SetsIn& arrays, const nb::list& given, int runs, int patience, std::uint64_t seed, int threads, nb::object progress,
-           double time_limit) {
-            ListedSets sets = read_sets(arrays);
-            Lists start = to_lists(given);
-            if (!start.empty()) check_lists(start, static_cast<int>(sets.size()));
-            must(!sets.empty() && runs >= 1 && patience >= 0, "a variable, a run");
-            OrderRequest request{std::move(start), runs, patience, seed, time_limit};
-            Control control;
-            Team team(threads, control);
-            Ending ending;
-            OrderResult found = run(control, progress, ending, time_limit, [&] { return order_search(sets, request, team, control); });
-            nb::dict out;
-            out["parents"] = nb::cast(found.parents);
-            out["order"] = nb::cast(found.order);
-            out["trace"] = nb::cast(found.trace);
-            out["stopped"] = found.stopped;
-            note(out, ending);
-            return out;
-        },
-        "sets"_a, "start"_a, "runs"_a, "patience"_a, "seed"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
-
-    m.def(
-        "branching",
-        [](DoublesIn weights, const std::vector<bool>& may_be_root, bool forest, double tie) {
-            must(weights.size() == may_be_root.size() * may_be_root.size() && tie >= 0, "a weight for every pair");
-            return best_branching({static_cast<int>(may_be_root.size()), {weights.data(), weights.size()}, may_be_root, forest, tie});
-        },
-        "weights"_a, "may_be_root"_a, "forest"_a, "tie"_a);
-
+    bind_searches(m);
     bind_parts(m);
     bind_trees(m);
     bind_graphs(m);

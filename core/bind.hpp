@@ -7,25 +7,28 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
 #include <future>
 #include <limits>
+#include <list>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
 
-#include "parent_sets.hpp"
 #include "prior_network.hpp"
-#include "search_greedy.hpp"
+#include "scores.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace spinney {
 
+void bind_searches(nb::module_& m);
 void bind_parts(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_graphs(nb::module_& m);
@@ -94,6 +97,7 @@ inline Lists to_lists(const nb::list& given) {
 
 struct Ending {                                          // why a job ended before its time, if it did
     bool interrupted = false, late = false;
+    const char* text() const { return interrupted ? "interrupted" : late ? "time limit" : ""; }
 };
 
 // Looks for Ctrl-C and the clock and reports progress, for whoever waits for a job. REQUIRES: no GIL.
@@ -190,11 +194,6 @@ auto stoppable(Control* stop, Job&& job, bool brief) {
     return std::move(*found);
 }
 
-inline void note(nb::dict& out, const Ending& ending) {
-    out["interrupted"] = ending.interrupted;
-    out["late"] = ending.late;
-}
-
 inline ListedSets read_sets(const SetsIn& arrays) {
     ListedSets sets(arrays.size());
     const int n = static_cast<int>(arrays.size());
@@ -223,50 +222,14 @@ inline VarSet to_set(const std::vector<int>& list, int variables) {
     return set;
 }
 
-struct GreedyArgs {
-    Lists start;
-    const Allowed* allowed;                              // kept alive by Python
-    int tabu, patience, restarts, shake;
-    std::uint64_t seed;
-    double time_limit;
-    int threads;
-
-    GreedyRequest request() const {
-        const int n = static_cast<int>(start.size());
-        check_lists(start, n);
-        must(allowed->variables() == n, "a limit per child");
-        GreedyRequest r;
-        r.start = start;
-        for (int v = 0; v < n; ++v) {
-            r.allowed.push_back(to_set(allowed->candidates[v], n));
-            r.required.push_back(to_set(allowed->required[v], n));
-        }
-        r.most = allowed->most;
-        r.tabu = tabu, r.patience = patience, r.restarts = restarts, r.shake = shake;
-        r.seed = seed, r.time_limit = time_limit;
-        return r;
-    }
-};
-
-struct SetsHandle {                                      // arrays are made when they are asked for
-    ScoredSets sets;
-    Ending ending;
-};
-
-inline nb::dict to_dict(GreedyResult&& result, const Ending& ending) {
-    nb::dict out;
-    out["parents"] = nb::cast(result.parents);
-    out["score"] = result.score;
-    out["local"] = nb::cast(result.local);
-    out["trace"] = nb::cast(result.trace);
-    out["stopped"] = result.stopped;
-    note(out, ending);
-    return out;
+inline std::vector<int> everybody(int variables) {
+    std::vector<int> all(variables);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 // Pairs (child, parents).
-inline std::vector<Family> to_families(const nb::list& list, std::size_t columns) {
-    const int n = static_cast<int>(columns);
+inline std::vector<Family> to_families(const nb::list& list, int n) {
     std::vector<Family> families;
     families.reserve(list.size());
     for (nb::handle given : list) {
@@ -281,23 +244,31 @@ inline std::vector<Family> to_families(const nb::list& list, std::size_t columns
     }
     return families;
 }
-inline void check_family(int child, const std::vector<int>& parents, std::size_t columns) {
+// A table that stays in Python's hands from call to call: its columns, and what was made of them for counting.
+struct Table {
+    std::vector<ColumnIn> arrays;                        // kept alive
+    Data data;
+};
+
+// The codes of discrete columns as two bytes a cell, for scores that read no other; made once per score.
+class WideCodes {
+public:
+    const std::uint16_t* of(const Column& column, std::size_t rows) {
+        must(!column.values, "a column with levels");
+        const std::uint16_t* codes = column.wide;
+        if (!codes) codes = own_.emplace_back(column.narrow, column.narrow + rows).data();
+        for (std::size_t row = 0; row < rows; ++row) must(codes[row] < column.levels, "codes below the number of levels");
+        return codes;
+    }
+
+private:
+    std::list<std::vector<std::uint16_t>> own_;
+};
+
+inline Family checked_family(int child, const std::vector<int>& parents, int columns) {
     nb::list one;
     one.append(nb::make_tuple(child, nb::cast(parents)));
-    to_families(one, columns);
-}
-
-// NaN for what was not scored when the time was up; Ctrl-C is an error of Python's own.
-inline Doubles scored(LocalScores& scores, std::span<const Family> families, Team& team, Control& control, nb::object progress,
-                      double time_limit, bool brief) {
-    Ending ending;
-    auto found = run(control, progress, ending, time_limit, [&] { return score_families(scores, families, team, control); },
-                     brief && time_limit == 0 && progress.is_none());
-    if (ending.interrupted) {
-        PyErr_SetNone(PyExc_KeyboardInterrupt);
-        throw nb::python_error();
-    }
-    return to_numpy<Doubles>(std::move(found));
+    return to_families(one, columns)[0];
 }
 
 using NetworkIn = std::vector<std::pair<std::vector<int>, DoublesIn>>;    // per variable its parents and its table

@@ -89,7 +89,7 @@ void bind_parts(nb::module_& m) {
                  out["reduced"] = to_numpy<Doubles>(std::move(priced.reduced));
                  out["order"] = nb::cast(found.order);
                  out["clusters"] = nb::cast(to_list(std::move(found.clusters)));
-                 note(out, ending);
+                 out["stopped"] = ending.text();
                  return out;
              },
              "time_limit"_a)
@@ -108,7 +108,7 @@ void bind_parts(nb::module_& m) {
                                   [&] { return best_order(part, request, team, control); });
                  nb::dict out;
                  out["order"] = nb::cast(order);
-                 note(out, ending);
+                 out["stopped"] = ending.text();
                  return out;
              },
              "orders"_a, "weights"_a, "random"_a, "patience"_a, "seed"_a, "threads"_a, "time_limit"_a)

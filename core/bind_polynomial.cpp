@@ -1,27 +1,35 @@
-// The door for mvp and lr: for tests, until all scores are bound as one type.
+// The interface for mvp and lr.
 #include "bind.hpp"
 #include "polynomial.hpp"
 
 namespace spinney {
 namespace {
 
-// (levels, codes) or (0, standardised values, log of their scale)
-using PolyFacts = std::tuple<int, std::optional<CodesIn>, std::optional<DoublesIn>, double>;
-
-MixedPolyData make_poly_data(const std::vector<PolyFacts>& facts) {
-    must(!facts.empty(), "at least one column");
-    MixedPolyData data;
-    for (auto& [levels, codes, values, log_scale] : facts) {
-        must(levels >= 0 && levels <= 65536 && (levels > 0) == codes.has_value() && (levels == 0) == values.has_value(), "codes or values");
-        const std::size_t rows = codes ? codes->shape(0) : values->shape(0);
-        if (data.columns.empty()) data.rows = rows;
-        must(rows == data.rows && rows < 0xffffffffu, "columns of equal length");
-        if (codes)
-            for (std::size_t row = 0; row < rows; ++row) must(codes->data()[row] < levels, "codes below the number of levels");
-        data.columns.push_back({levels, codes ? codes->data() : nullptr, values ? values->data() : nullptr, log_scale});
+class PolynomialScores final : public FamilyByFamily {
+public:
+    // log_scales: of what the values of every continuous column of the table were divided by.
+    PolynomialScores(const Table& table, PolynomialSpec spec, const std::vector<double>& log_scales) : spec_(std::move(spec)) {
+        data_.rows = table.data.rows();
+        must(static_cast<int>(log_scales.size()) == table.data.variables(), "a scale for every column");
+        for (int v = 0; v < table.data.variables(); ++v) {
+            const Column& given = table.data.column(v);
+            if (given.values) data_.columns.push_back({0, nullptr, given.values, log_scales[v]});
+            else data_.columns.push_back({given.levels, codes_.of(given, data_.rows), nullptr, 0});
+        }
     }
-    return data;
-}
+    int variables() const override { return static_cast<int>(data_.columns.size()); }
+    std::size_t rows() const override { return data_.rows; }
+    FamilyScores workers(double most_bytes) const override { return polynomial_scores(data_, spec_, most_bytes); }
+    bool brief(std::span<const Family> families) const override {
+        return static_cast<double>(families.size()) * static_cast<double>(data_.rows) < (spec_.degree == 1 ? 1e5 : 1e4);
+    }
+    PolynomialFamilies worker(int child) const { return {data_, spec_, child}; }
+
+private:
+    const PolynomialSpec spec_;
+    WideCodes codes_;
+    MixedPolyData data_;
+};
 
 const char* name_of(CellFit::Rule rule) {
     switch (rule) {
@@ -38,60 +46,39 @@ void bind_polynomial(nb::module_& m) {
     nb::class_<PolynomialSpec>(m, "PolynomialSpec")
         .def("__init__",
              [](PolynomialSpec* self, bool logistic, int degree, int least_degree, bool count_variance, std::vector<double> size_prior,
-                double per_parameter, double most_bytes) {
+                double per_parameter) {
                  must(degree >= 0 && degree <= 64 && least_degree >= 0 && least_degree <= 1, "a degree");
-                 new (self) PolynomialSpec{logistic, degree, least_degree, count_variance, std::move(size_prior), per_parameter, most_bytes};
+                 new (self) PolynomialSpec{logistic, degree, least_degree, count_variance, std::move(size_prior), per_parameter};
              },
-             "logistic"_a, "degree"_a, "least_degree"_a = 1, "count_variance"_a = false, "size_prior"_a = std::vector<double>{},
-             "per_parameter"_a = 0.0, "most_bytes"_a = 0.0);
+             "logistic"_a, "degree"_a, "least_degree"_a, "count_variance"_a, "size_prior"_a, "per_parameter"_a);
 
-    m.def(
-        "polynomial_scores",
-        [](const std::vector<PolyFacts>& columns, const PolynomialSpec& spec, const nb::list& list, int threads, nb::object progress,
-           double time_limit) {
-            MixedPolyData data = make_poly_data(columns);
-            const auto families = to_families(list, data.columns.size());
-            Control control;
-            Team team(threads, control);
-            WorkerScores scores(polynomial_scores(data, spec), data.columns.size());
-            return scored(scores, families, team, control, progress, time_limit, static_cast<double>(families.size()) * static_cast<double>(data.rows) < 1e5);
-        },
-        "columns"_a, "spec"_a, "families"_a, "threads"_a = 1, "progress"_a.none() = nb::none(), "time_limit"_a = 0.0);
-
-    m.def(
-        "polynomial_likelihoods",                        // per family: log-likelihood, free parameters
-        [](const std::vector<PolyFacts>& columns, const PolynomialSpec& spec, const nb::list& list) {
-            MixedPolyData data = make_poly_data(columns);
-            const auto families = to_families(list, data.columns.size());
-            auto found = stoppable(nullptr, [&] {
-                std::vector<std::pair<double, double>> all;
-                std::unique_ptr<PolynomialFamilies> worker;
-                for (std::size_t i = 0; i < families.size(); ++i) {
-                    if (i == 0 || families[i - 1].child != families[i].child) worker = std::make_unique<PolynomialFamilies>(data, spec, families[i].child);
-                    const FamilyLikelihood own = worker->likelihood(families[i].parents);
-                    all.emplace_back(own.log_likelihood, own.parameters);
+    nb::class_<PolynomialScores, Scores>(m, "PolynomialScores")
+        .def(nb::init<const Table&, PolynomialSpec, const std::vector<double>&>(), "table"_a, "spec"_a, "log_scales"_a, nb::keep_alive<1, 2>())
+        .def(
+            "likelihood",                                // log-likelihood in the user's units, free parameters
+            [](const PolynomialScores& self, int child, const std::vector<int>& parents, Control* stop) {
+                const Family family = checked_family(child, parents, self.variables());
+                const FamilyLikelihood found =
+                    stoppable(stop, [&] { return self.worker(child).likelihood(parents); }, self.brief({&family, 1}));
+                return std::pair(found.log_likelihood, found.parameters);
+            },
+            "child"_a, "parents"_a, "stop"_a.none() = nb::none())
+        .def(
+            // Per cell that occurs: levels of the discrete parents, rows, how the child is computed, per continuous parent
+            // (centre, scale, steps), the coefficients of every response, the variance. See Recurrence and CellFit.
+            "fit",
+            [](const PolynomialScores& self, int child, const std::vector<int>& parents, Control* stop) {
+                const Family family = checked_family(child, parents, self.variables());
+                const auto fits = stoppable(stop, [&] { return self.worker(child).fit(parents); }, self.brief({&family, 1}));
+                nb::list out;
+                for (const CellFit& fit : fits) {
+                    nb::list powers;
+                    for (const Recurrence& own : fit.powers) powers.append(nb::make_tuple(own.centre, own.scale, nb::cast(own.steps)));
+                    out.append(nb::make_tuple(nb::cast(fit.levels), fit.rows, name_of(fit.rule), powers, nb::cast(fit.coefficients), fit.variance));
                 }
-                return all;
-            }, static_cast<double>(families.size()) * static_cast<double>(data.rows) < 1e5);
-            return found;
-        },
-        "columns"_a, "spec"_a, "families"_a);
-
-    m.def(
-        "fit_polynomial",                                // one record per cell that occurs; see CellFit
-        [](const std::vector<PolyFacts>& columns, const PolynomialSpec& spec, int child, const std::vector<int>& parents, Control* stop) {
-            MixedPolyData data = make_poly_data(columns);
-            check_family(child, parents, data.columns.size());
-            const auto fits = stoppable(stop, [&] { return PolynomialFamilies(data, spec, child).fit(parents); }, data.rows < 10'000);
-            nb::list out;
-            for (const CellFit& fit : fits) {
-                nb::list powers;
-                for (const Recurrence& own : fit.powers) powers.append(nb::make_tuple(own.centre, own.scale, nb::cast(own.steps)));
-                out.append(nb::make_tuple(nb::cast(fit.levels), fit.rows, name_of(fit.rule), powers, nb::cast(fit.coefficients), fit.variance));
-            }
-            return out;
-        },
-        "columns"_a, "spec"_a, "child"_a, "parents"_a, "stop"_a.none() = nb::none());
+                return out;
+            },
+            "child"_a, "parents"_a, "stop"_a.none() = nb::none());
 }
 
 }  // namespace spinney

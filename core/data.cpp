@@ -10,7 +10,7 @@ Data::Data(std::vector<Column> columns, std::size_t rows)
     : columns_(std::move(columns)), rows_(rows), words_((rows + 511) / 512 * 8), ready_(columns_.size(), 0) {
     std::ptrdiff_t bitmaps = 1;                          // the first one holds every row
     for (const Column& column : columns_) {
-        bool packed = column.levels <= most_bitmap_levels;
+        bool packed = !column.values && column.levels <= most_bitmap_levels;
         first_bitmap_.push_back(packed ? bitmaps : -1);
         if (packed) bitmaps += column.levels;
     }
@@ -32,6 +32,7 @@ void Data::prepare(std::span<const int> variables, Team& team) {
 }
 
 void Data::pack(int v) {
+    if (columns_[v].values) return;
     columns_[v].visit([&](auto* values) {
         std::remove_cvref_t<decltype(*values)> largest = 0;      // its own narrow type: sixteen or more a step
         for (std::size_t row = 0; row < rows_; ++row) largest = std::max(largest, values[row]);

@@ -1,9 +1,9 @@
-// One discrete table, as the core sees it.
+// One table, as the core sees it.
 //
-// Columns come from Python as they are (one byte a cell up to 256 levels, two above) and are not copied. Beside them
-// stand bitmaps, one per level, because counting by AND and popcount reads a bit a cell instead of a byte; columns
-// with many levels have none, there a pass over the rows is cheaper. A bitmap is made when a call first needs it, and
-// stays with the table.
+// Columns come from Python as they are (one byte a cell up to 256 levels, two above; continuous ones standardised) and
+// are not copied. Beside discrete ones stand bitmaps, one per level, because counting by AND and popcount reads a bit a
+// cell instead of a byte; columns with many levels have none, there a pass over the rows is cheaper. A bitmap is made
+// when a call first needs it, and stays with the table.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,11 @@ namespace spinney {
 using Word = std::uint64_t;
 
 struct Column {
-    const std::uint8_t* narrow = nullptr;   // exactly one of the two is set
+    const std::uint8_t* narrow = nullptr;   // exactly one of the three is set
     const std::uint16_t* wide = nullptr;
-    int levels = 0;                          // declared, not seen
+    int levels = 0;                          // declared, not seen; 0: continuous
+    const double* values = nullptr;          // standardised, less `centre`, so that squares do not swallow the spread
+    double centre = 0;
 
     template <class F>
     decltype(auto) visit(F&& f) const { return narrow ? f(narrow) : f(wide); }

@@ -309,7 +309,18 @@ void Grower::merge(const Move& move) {
 double Grower::value() const {
     double value = 0;
     for (int number : alive_) value += leaves_[number].value;
-    return value;
+    return spec_.structure_prior && !parents_.empty() ? value - paid_ - std::log(2.0) : value;
+}
+
+double Grower::price() const {
+    if (!spec_.structure_prior) return 0;
+    const auto leaves = static_cast<double>(alive_.size());
+    double splits = 0;
+    for (int p : parents_) {
+        splits += spec_.complete;
+        if (spec_.binary) splits += data_.levels[p] - (data_.columns[p].ordered ? 1 : 0);
+    }
+    return std::log(2 * (leaves * splits + (spec_.merge ? leaves * (leaves - 1) / 2 : 0)));
 }
 
 int Grower::resolved(int node) const {
@@ -366,7 +377,7 @@ Grower GraphFamilies::grown(std::span<const int> parents) {
     Turns turns(spec_);
     for (Move split, merge;;) {
         split = grower.best_split(bonus), merge = grower.best_merge();
-        const Move* next = turns.next(split, merge);
+        const Move* next = turns.next(split, merge, grower.price());
         if (!next) return grower;
         grower.apply(*next);
     }

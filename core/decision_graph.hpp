@@ -29,13 +29,14 @@ struct Move {
 class Turns {
 public:
     explicit Turns(const GraphSpec& spec) : splits_first_(spec.splits_first) {}
-    const Move* next(const Move& split, const Move& merge) {
+    // `price`: of a step.
+    const Move* next(const Move& split, const Move& merge, double price = 0) {
         if (!splits_first_) {
             const Move& better = merge.gain > split.gain + no_gain ? merge : split;
-            return better.gain > no_gain ? &better : nullptr;
+            return better.gain > no_gain + price ? &better : nullptr;
         }
         for (int turn = 0; turn < 2; ++turn, merging_ = !merging_)
-            if (const Move& move = merging_ ? merge : split; move.gain > no_gain) return &move;
+            if (const Move& move = merging_ ? merge : split; move.gain > no_gain + price) return &move;
         return nullptr;
     }
 
@@ -65,7 +66,11 @@ public:
     Move best_merge(std::span<const double> bonus, std::span<const char> may_go) const;
     std::vector<Move> all() const;                       // every operator
     void apply(const Move& move);
-    double value() const;
+    double value() const;                                // less the price of all steps, and of ending
+    // With the structure prior: log of twice the number of operators at the most. A growth that ends with probability
+    // 1/2, or takes one of them, is a distribution over sequences of steps, so the prices are a prior that sums to at
+    // most 1.
+    double price() const;
     Graph graph() const;
     bool uses(int place) const { return used_[place]; }  // is there a split on it, even if it no longer matters?
     // Forgets this parent if the leaf does not depend on its level. True if it was forgotten.
@@ -111,6 +116,7 @@ private:
     std::vector<int> alive_;                             // numbers of the leaves there are, oldest first
     std::vector<Node> nodes_;
     std::vector<char> used_;
+    double paid_ = 0;                                    // for the steps so far
     mutable std::vector<double> table_, parts_, below_;  // scratch
 };
 

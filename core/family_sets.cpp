@@ -108,8 +108,8 @@ private:
             return;
         }
         family.score = worker->score(parents);
-        family.scored = true;
-        ++counts.scored;
+        family.scored = family.score > worst;            // no model of several had the room for it
+        ++(family.scored ? counts.scored : counts.left_out);
     }
     std::uint64_t rank_without(const std::vector<int>& parents, std::size_t skip) const {
         std::uint64_t rank = 0;

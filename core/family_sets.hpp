@@ -53,13 +53,9 @@ public:
         return workers_[child]->score(parents);
     }
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
-        std::vector<int> larger;
-        for (std::size_t i = 0; i < candidates.size(); ++i) {
-            larger.assign(parents.begin(), parents.end());
-            larger.insert(std::lower_bound(larger.begin(), larger.end(), candidates[i]), candidates[i]);
-            out[i] = score(child, larger);
-        }
+        for (std::size_t i = 0; i < candidates.size(); ++i) out[i] = score(child, with(parents, candidates[i]));
     }
+    std::uint64_t left_out() const override { return scores_.left_out ? scores_.left_out->load() : 0; }
     std::unique_ptr<LocalScores> another() const override { return std::make_unique<WorkerScores>(scores_, workers_.size()); }
 
 private:

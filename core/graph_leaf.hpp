@@ -38,6 +38,7 @@ struct GraphSpec {
     double ess = 1;
     const PriorNetwork* network = nullptr;
     double per_parameter = 0;                            // log kappa
+    bool structure_prior = false;                        // each step of the growth at the price of choosing it
     LeafOptions normal;                                  // leaves of a continuous child
     std::vector<double> size_prior;
 

@@ -12,6 +12,13 @@
 
 namespace spinney {
 
+// These parents and one more.  REQUIRES: sorted, without it.
+inline std::vector<int> with(std::span<const int> parents, int candidate) {
+    std::vector<int> larger(parents.begin(), parents.end());
+    larger.insert(std::lower_bound(larger.begin(), larger.end(), candidate), candidate);
+    return larger;
+}
+
 class LocalScores {
 public:
     virtual ~LocalScores() = default;
@@ -21,6 +28,7 @@ public:
     virtual void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) = 0;
     // What score() says of a family that is not available; any that is, scores more.
     virtual double unavailable(int) const { return -std::numeric_limits<double>::infinity(); }
+    virtual std::uint64_t left_out() const { return 0; }           // families that would have needed too much, so far
     virtual std::unique_ptr<LocalScores> another() const = 0;      // for another thread
 };
 
@@ -81,12 +89,7 @@ public:
     }
     double unavailable(int child) const override { return unavailable_[child]; }
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
-        std::vector<int> larger;
-        for (std::size_t i = 0; i < candidates.size(); ++i) {
-            larger.assign(parents.begin(), parents.end());
-            larger.insert(std::lower_bound(larger.begin(), larger.end(), candidates[i]), candidates[i]);
-            out[i] = score(child, larger);
-        }
+        for (std::size_t i = 0; i < candidates.size(); ++i) out[i] = score(child, with(parents, candidates[i]));
     }
     std::unique_ptr<LocalScores> another() const override { return std::make_unique<ListedScores>(sets_); }
 

@@ -146,7 +146,7 @@ private:
 
     // After a stop: the layers that have been begun, and of every child at least the smallest set that it may have.
     void smallest_sets() {
-        Listening heedless(nullptr);
+        Listening undisturbed(nullptr);
         Worker& worker = at(0);
         for (int child = 0; child < n_; ++child) {
             worker.parents = allowed_.required[child];
@@ -355,15 +355,15 @@ private:
     std::size_t begun(std::size_t child) const { return request_.partial ? begun_[child] : layers_[child].size(); }
 
     void collect(ScoredSets& result) {
-        std::vector<std::pair<std::size_t, std::size_t>> room(n_);       // sets, members
+        std::vector<std::pair<std::size_t, std::size_t>> needed(n_);       // sets, members
         team_.finish(n_, [&](int, std::size_t child) {
             std::size_t sets = 0, members = 0;
             for (std::size_t size = 0; size < begun(child); ++size)
                 for (std::uint64_t r = 0; r < layers_[child][size].sets; ++r)
                     if (layers_[child][size].stays(r)) ++sets, members += size;
-            room[child] = {sets, members};
+            needed[child] = {sets, members};
         });
-        result.make_room(room);
+        result.reserve(needed);
         team_.finish(n_, [&](int thread, std::size_t child) {
             KeptSets& own = at(thread).kept;
             own.clear();
@@ -437,18 +437,18 @@ void KeptSets::write(double* scores, std::int32_t* sizes, std::int32_t* parents)
 }
 
 void ScoredSets::pack(std::vector<KeptSets>&& children, Team& team) {
-    std::vector<std::pair<std::size_t, std::size_t>> room;
-    for (const KeptSets& child : children) room.push_back({child.size(), child.members()});
-    make_room(room);
+    std::vector<std::pair<std::size_t, std::size_t>> needed;
+    for (const KeptSets& child : children) needed.push_back({child.size(), child.members()});
+    reserve(needed);
     team.finish(children.size(), [&](int, std::size_t c) {
         const KeptSets child = std::move(children[c]);
         put(c, child);
     });
 }
 
-void ScoredSets::make_room(std::span<const std::pair<std::size_t, std::size_t>> room) {
+void ScoredSets::reserve(std::span<const std::pair<std::size_t, std::size_t>> needed) {
     std::size_t sets = 0, members = 0;
-    for (auto [own_sets, own_members] : room) {
+    for (auto [own_sets, own_members] : needed) {
         sets_end.push_back(sets += own_sets);
         parents_end.push_back(members += own_members);
     }

@@ -18,6 +18,7 @@ struct SetsRequest {
     bool prune = true;                                   // drop a set that is no better than one of its subsets
     bool bounds = true;                                  // do not score sets that provably would be dropped
     bool partial = false;                                // after a stop, hand out what was scored before it
+    double most_bytes = 0;                               // of one family, where families can be left out; 0: no limit
 };
 
 class KeptSets {                                         // of one child
@@ -49,7 +50,7 @@ struct ScoredSets {                                      // of all children, one
     std::uint64_t looked = 0;                            // how many were scored or proven needless before a stop
     std::uint64_t left_out = 0;                          // how many would have needed too much memory
 
-    void make_room(std::span<const std::pair<std::size_t, std::size_t>> room);       // per child: how many sets, parents in all
+    void reserve(std::span<const std::pair<std::size_t, std::size_t>> needed);       // per child: how many sets, parents in all
     void put(std::size_t child, const KeptSets& kept);   // children may come at the same time
     void pack(std::vector<KeptSets>&& children, Team& team);
 };

@@ -73,10 +73,14 @@ struct PolynomialFamilies::Cell {
     }
 };
 
-PolynomialFamilies::PolynomialFamilies(const MixedPolyData& data, const PolynomialSpec& spec, int child)
-    : data_(data), spec_(spec), child_(data.columns[child]) {
-    if (child_.levels == 0)
-        constant_ = std::all_of(child_.values, child_.values + data.rows, [&](double value) { return value == child_.values[0]; });
+PolynomialFamilies::PolynomialFamilies(const MixedPolyData& data, const PolynomialSpec& spec, int child, double most_bytes)
+    : data_(data), spec_(spec), child_(data.columns[child]), most_bytes_(most_bytes) {
+    if (child_.levels || data.rows == 0) return;
+    rest_.assign(child_.values, child_.values + data.rows);
+    for (double& value : rest_) value -= child_.values[0];      // of equal values nothing is left, exactly
+    const double rows = static_cast<double>(data.rows), mean = sum(rest_.data(), data.rows) / rows;
+    for (double& value : rest_) value -= mean;
+    variance_ = dot(rest_.data(), rest_.data(), data.rows) / rows;
 }
 
 // --- rows and powers, kept from family to family -----------------------------------------------------------------------
@@ -266,17 +270,17 @@ double PolynomialFamilies::softmax(const Cell& cell) {
 
 // --- a family ------------------------------------------------------------------------------------------------------------
 
-// From (rows, sum of squares left) of every cell to the log-likelihood of the standardised child, and the cells' variances.
+// From (rows, sum of squares left) of every cell to the log-likelihood in the units of the child's column, and the cells' variances.
 double PolynomialFamilies::gaussian(std::span<const std::pair<std::size_t, double>> squares, std::vector<double>& variances) const {
     constexpr double two_pi = 2 * std::numbers::pi;
-    const double rows = static_cast<double>(data_.rows);
-    const double single = rows / std::max(rows - 1, 1.0) / two_pi;      // its density at the row is 1 per standard deviation
+    const double rows = static_cast<double>(data_.rows), least = least_variance * variance_;
+    const double single = variance_ * rows / std::max(rows - 1, 1.0) / two_pi;      // its density is 1 per standard deviation
     double all = 0, likelihood = 0;
     for (auto& [n, left] : squares) all += left;
-    const double of_family = all / rows > least_variance ? all / rows : std::numbers::e * least_variance;
+    const double of_family = all / rows > least ? all / rows : std::numbers::e * least;
     for (auto& [n, left] : squares) {
         const double own = left / static_cast<double>(n);
-        const double variance = n == 1 ? single : own > least_variance ? own : of_family;
+        const double variance = n == 1 ? single : own > least ? own : of_family;
         likelihood -= (static_cast<double>(n) * std::log(two_pi * variance) + left / variance) / 2;
         variances.push_back(variance);
     }
@@ -300,7 +304,7 @@ FamilyLikelihood PolynomialFamilies::go_through(std::span<const int> parents, st
         const bool few = child_.levels && (spec_.logistic ? cell.runs().size() == 1 : n <= static_cast<std::size_t>(child_.levels));
         columns_.clear();
         origins_.clear();
-        if (n > width && !few && !constant_) regress(cell, powers, fits != nullptr);
+        if (n > width && !few && (child_.levels || variance_ > 0)) regress(cell, powers, fits != nullptr);
         if (child_.levels == 0) {
             squares.emplace_back(n, columns_.empty() ? grouped.alone[c] : squares_left(cell));
         } else if (columns_.empty()) {
@@ -316,7 +320,7 @@ FamilyLikelihood PolynomialFamilies::go_through(std::span<const int> parents, st
             Listening::look();
         }
     }
-    if (child_.levels == 0 && !constant_) {
+    if (child_.levels == 0 && variance_ > 0) {
         std::vector<double> variances;
         found.log_likelihood = gaussian(squares, variances) - static_cast<double>(data_.rows) * child_.log_scale;
         for (std::size_t c = 0; fits && c < variances.size(); ++c) (*fits)[c].variance = variances[c];
@@ -399,12 +403,12 @@ bool PolynomialFamilies::fits(std::span<const int> parents) {
     for (int p : parents) continuous += data_.columns[p].levels == 0;
     const double columns = continuous * spec_.degree_of(std::max<std::size_t>(data_.rows, 1)), rows = static_cast<double>(data_.rows);
     if (spec_.logistic && child_.levels && columns > 0 && (std::min<double>(child_.levels, rows) - 1) * (columns + 1) > most_logits) return false;
-    return spec_.most_bytes == 0 || 2 * columns * rows * sizeof(double) <= spec_.most_bytes;
+    return most_bytes_ == 0 || 2 * columns * rows * sizeof(double) <= most_bytes_;
 }
 
-FamilyScores polynomial_scores(const MixedPolyData& data, const PolynomialSpec& spec) {
-    return {data.rows, [&data, &spec](int child) -> std::unique_ptr<FamilyWorker> {
-                return std::make_unique<PolynomialFamilies>(data, spec, child);
+FamilyScores polynomial_scores(const MixedPolyData& data, const PolynomialSpec& spec, double most_bytes) {
+    return {data.rows, [&data, &spec, most_bytes](int child) -> std::unique_ptr<FamilyWorker> {
+                return std::make_unique<PolynomialFamilies>(data, spec, child, most_bytes);
             }};
 }
 

@@ -35,7 +35,6 @@ struct PolynomialSpec {
     bool count_variance = false;                         // as a parameter of every cell of a continuous child
     std::vector<double> size_prior;                      // log prior by number of parents; the last one serves above
     double per_parameter = 0;                            // log prior per free parameter
-    double most_bytes = 0;                               // of the columns of one family; 0: no limit
 
     double prior(std::size_t parents) const {
         return size_prior.empty() ? 0 : size_prior[std::min(parents, size_prior.size() - 1)];
@@ -54,13 +53,14 @@ struct CellFit {
     std::vector<Recurrence> powers;                      // per continuous parent; no steps where it is not used
     // Per response (the child, or each of its declared levels): the constant, then the polynomials parent by parent.
     std::vector<std::vector<double>> coefficients;
-    double variance = 0;                                 // continuous child, standardised
+    double variance = 0;                                 // continuous child, in the units of its column
     enum Rule { gaussian, frequencies, shrunk, softmax } rule = gaussian;
 };
 
 class PolynomialFamilies final : public FamilyWorker {
 public:
-    PolynomialFamilies(const MixedPolyData& data, const PolynomialSpec& spec, int child);
+    // most_bytes: for the columns of one family; 0: no limit.
+    PolynomialFamilies(const MixedPolyData& data, const PolynomialSpec& spec, int child, double most_bytes = 0);
     double score(std::span<const int> parents) override;
     bool fits(std::span<const int> parents) override;
     FamilyLikelihood likelihood(std::span<const int> parents);
@@ -99,7 +99,8 @@ private:
     const MixedPolyData& data_;
     const PolynomialSpec& spec_;
     const PolyColumn& child_;
-    bool constant_ = false;                              // the child, in the whole table
+    double most_bytes_;
+    double variance_ = 0;                                // of a continuous child in the whole table; 0: it is constant
     std::map<std::vector<int>, Grouped> kept_;           // by discrete parents
     std::size_t bytes_ = 0;                              // of all that is kept
     std::uint64_t asked_ = 0;
@@ -113,6 +114,6 @@ private:
 };
 
 // REQUIRES: data and spec outlive it.
-FamilyScores polynomial_scores(const MixedPolyData& data, const PolynomialSpec& spec);
+FamilyScores polynomial_scores(const MixedPolyData& data, const PolynomialSpec& spec, double most_bytes = 0);
 
 }  // namespace spinney

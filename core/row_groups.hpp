@@ -10,8 +10,8 @@ namespace spinney {
 struct PolyColumn {
     int levels = 0;                                      // 0: continuous
     const std::uint16_t* codes = nullptr;                // discrete
-    const double* values = nullptr;                      // continuous, standardised
-    double log_scale = 0;                                // log of what the values were divided by
+    const double* values = nullptr;                      // continuous, shifted and divided at will
+    double log_scale = 0;                                // log of what the values were divided by: likelihoods are in the units before
 };
 
 // A cell: the rows of one joint level that occurs. A discrete child sorts the rows of a cell: its levels are runs of them.

@@ -158,7 +158,7 @@ private:
     // The first rows are not complete. Whoever has none, starts with the required parents alone; then the additions that have been
     // scored, the best first, one per child: the scores of all these families are known.
     GreedyResult one_parent_each() {
-        Listening heedless(nullptr);
+        Listening undisturbed(nullptr);
         std::vector<std::unique_ptr<LocalScores>> own(team_.size());
         result_.local.resize(n_);
         team_.finish(n_, [&](int thread, std::size_t v) {

@@ -24,7 +24,7 @@ public:
             nodes_[v].grower = std::make_unique<Grower>(data, spec, *nodes_[v].score, static_cast<int>(v), allowed.candidates[v]);
             look(static_cast<int>(v));
         });
-        Listening heedless(nullptr);
+        Listening undisturbed(nullptr);
         for (int v = 0; v < n_; ++v)                     // stopped so early: a leaf each
             if (!nodes_[v].grower) {
                 nodes_[v].score = std::make_unique<LeafScore>(data, spec, v);
@@ -33,7 +33,7 @@ public:
     }
 
     LocalGlobalResult run() {
-        Listening heedless(nullptr);                     // a step that is broken off would leave half a graph
+        Listening undisturbed(nullptr);                     // a step that is broken off would leave half a graph
         LocalGlobalResult result;
         double score = 0;
         for (int v = 0; v < n_; ++v) score += nodes_[v].grower->value() + spec_.prior(nodes_[v].parents);

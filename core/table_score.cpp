@@ -88,14 +88,12 @@ double FamilyScorer::from_counts(int child, std::span<const int> parents, const 
             local = log_likelihood(counts);
             break;
         case TableScore::bd:
-            local = dirichlet(counts, r, spec_.parameter);
-            break;
         case TableScore::bdeu:
-            local = dirichlet(counts, r, spec_.parameter / (r * q));
+            local = dirichlet(counts, r, spec_.pseudo_count(r, q, 0));
             break;
-        case TableScore::bds:                            // Scutari (2016): the mass goes to what occurs
+        case TableScore::bds:
             if (auto seen = counts.totals.size() - std::ranges::count(counts.totals, 0u))
-                local = dirichlet(counts, r, spec_.parameter / (r * static_cast<double>(seen)));
+                local = dirichlet(counts, r, spec_.pseudo_count(r, q, static_cast<double>(seen)));
             break;
         case TableScore::fnml:                           // Silander, Roos, Kontkanen and Myllymaki (2008)
             local = log_likelihood(counts);

@@ -4,6 +4,7 @@
 // sources stand in table_score.cpp. Adding the structure prior happens here too, so that every caller agrees.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -30,6 +31,16 @@ struct ScoreSpec {
 
     double prior(std::size_t parents) const {
         return size_prior.empty() ? 0 : size_prior[std::min(parents, size_prior.size() - 1)];
+    }
+    // Of a Dirichlet score: the pseudo-count of a cell, of `levels` in each of q parent configurations, of which `seen`
+    // occur; 0 for the others.
+    double pseudo_count(double levels, double q, double seen) const {
+        switch (score) {
+            case TableScore::bd: return parameter;
+            case TableScore::bdeu: return parameter / (levels * q);
+            case TableScore::bds: return parameter / (levels * std::max(1.0, seen));     // Scutari (2016): to what occurs
+            default: return 0;
+        }
     }
     double penalty(double rows) const;                   // per free parameter: of a penalised likelihood, and the prior's
     bool slow() const { return score == TableScore::bde || score == TableScore::fnml || score == TableScore::qnml; }

@@ -68,7 +68,7 @@ bool started(Helper* helper) {
 
 }  // namespace
 
-Helper* lent(std::function<void()> work) {
+Helper* acquire_helper(std::function<void()> work) {
     Idle& all = sleepers();
     Helper* helper = nullptr;
     {
@@ -90,7 +90,7 @@ Helper* lent(std::function<void()> work) {
     return helper;
 }
 
-void given_back(Helper* helper) {
+void release_helper(Helper* helper) {
     await(helper->busy, [](int busy) { return busy == 0; });
     helper->work = nullptr;
     Idle& all = sleepers();

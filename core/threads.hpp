@@ -70,9 +70,9 @@ struct Helper {
 };
 
 // A thread for this work: one that sleeps, or a new one; null if there is none to be had.
-Helper* lent(std::function<void()> work);
+Helper* acquire_helper(std::function<void()> work);
 // Waits for the end of its work.
-void given_back(Helper* helper);
+void release_helper(Helper* helper);
 
 // Threads that work through one list of tasks after another; the caller is the first of them.
 // Tasks come in no particular order and each writes only its own results, so the outcome does not depend on the number
@@ -82,12 +82,12 @@ public:
     Team(int threads, Control& control) : control_(control) {
         helpers_.reserve(std::max(threads, 1));          // nothing may fail once the first has begun
         for (int t = 1; t < threads; ++t)
-            if (Helper* helper = lent([this, t] { wait_for_work(t); })) helpers_.push_back(helper);
+            if (Helper* helper = acquire_helper([this, t] { wait_for_work(t); })) helpers_.push_back(helper);
     }
     Team(const Team&) = delete;
     ~Team() {
         dismiss();
-        for (Helper* helper : helpers_) given_back(helper);
+        for (Helper* helper : helpers_) release_helper(helper);
     }
     // No more work: the threads leave while the caller goes on, and are waited for at the end of the team.
     void dismiss() {

@@ -99,13 +99,13 @@ def test_the_search_auto_foresees_the_work(n: int, most: int | None, cost: float
 
 @pytest.mark.parametrize("score", [name for name, row in SCORES.items() if "continuous" in row.kinds])
 def test_foreseen_work_grows_with_rows(score: str) -> None:
-    from spinney.scores import source
+    from spinney.scores import build_source
 
     def cost(rows: int, parents: int) -> float:
         rng = np.random.default_rng(2)
         frame = {"a": rng.normal(size=rows), "b": rng.normal(size=rows), "c": rng.integers(0, 3, rows)}
         data = sp.Dataset.from_frame(frame, kinds={"a": "continuous", "b": "continuous", "c": "categorical"})
-        return source(data, score).family_cost(parents)
+        return build_source(data, score).family_cost(parents)
 
     for parents in (0, 1, 2, 3):
         assert 0 < cost(100, parents) < cost(1000, parents)

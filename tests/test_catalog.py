@@ -72,6 +72,7 @@ PUBLIC = [
     "score",
     "score_parent_sets",
     "search",
+    "simulate",
 ]
 
 

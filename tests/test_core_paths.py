@@ -286,15 +286,15 @@ def test_the_core_checks_what_it_is_allowed(candidates, required, most, word):
 
 def test_the_core_checks_tables():
     with pytest.raises(ValueError, match="per column"):
-        _core.Table([], [])
+        _core.Table([], [], [])
     with pytest.raises(ValueError, match="equal length"):
-        _core.Table([np.zeros(3, np.uint8), np.zeros(2, np.uint8)], [2, 2])
-    bad = _core.Table([np.zeros(3, np.uint8), np.full(3, 2, np.uint8)], [2, 2])
-    spec = _core.Spec("bic", 1.0, [], 0.0, [], [])
-    assert _core.local_scores(bad, spec, [(0, [])])[0] == 0 - math.log(3) / 2
+        _core.Table([np.zeros(3, np.uint8), np.zeros(2, np.uint8)], [2, 2], [0.0, 0.0])
+    bad = _core.Table([np.zeros(3, np.uint8), np.full(3, 2, np.uint8)], [2, 2], [0.0, 0.0])
+    scores = _core.table_scores(bad, _core.Spec("bic", 1.0, [], 0.0, [], []))
+    assert _core.families(scores, [(0, [])])[0] == 0 - math.log(3) / 2
     for _ in range(2):
         with pytest.raises(ValueError, match="not below"):
-            _core.local_scores(bad, spec, [(0, [1])])
+            _core.families(scores, [(0, [1])])
 
 
 def test_a_choice_that_is_written_to_is_nobody_elses():

@@ -1,4 +1,4 @@
-"""Porch and hall: files and frames to typed columns.
+"""Files and frames to typed columns.
 
 In:  tables as people have them, right and wrong.
 Out: the same Dataset whatever the table came in; one sentence for what is wrong.

@@ -44,7 +44,7 @@ from slow.leaves import Hyper
 from slow.network import random_network
 from slow.trees import CATEGORICAL, CONTINUOUS, ORDINAL, dataset, discrete, quantile_cuts, standardised
 from spinney.errors import ChoiceError, LimitError
-from spinney.scores import source
+from spinney.scores import build_source
 from test_trees import KINDS, MIXES, NEAR, Table, dependent_table, named, tables
 
 PRIORS = ("uniform", "upn", "pn")
@@ -621,7 +621,7 @@ def test_a_graph_over_many_parents_can_be_stopped():
     score = "graph(prior=upn(1e6), steps=splits-first)"
     for call in (
         lambda: sp.local_score(data, names[0], names[1:], score),
-        lambda: source(data, score, "uniform").fit(names[0], names[1:], 0.0),
+        lambda: build_source(data, score, "uniform").fit(names[0], names[1:], 0.0),
     ):
         key = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
         key.start()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from slow.decision_graphs import OPERATORS, Leaves, choice, ends_in_turns, moves, offered
 from slow.trees import CATEGORICAL, CONTINUOUS, ORDINAL, dataset
-from spinney.scores import source
+from spinney.scores import build_source
 from test_decision_graphs import ALL_OPERATORS, LEAVES, case_of, family_of, fitted, graph_of
 from test_trees import NEAR, Table, dependent_table, named, tables
 
@@ -25,15 +25,15 @@ SIZE = 2  # parents, for which all operators are tried
 def assert_every_operator_gains_what_it_says(table: Table, leaves: Leaves, operators: str, steps: int) -> int:
     """All operators of the graph after so many steps; how many there are."""
     of, network = family_of(table, leaves)
-    room = source(dataset(named(table), standardise=False), choice(leaves, operators, network=network))
+    graphs = build_source(dataset(named(table), standardise=False), choice(leaves, operators, network=network))
     parents = [f"p{u}" for u in range(len(table[1]))]
-    partition, listed = room.on_the_way("child", parents, steps)
+    partition, listed = graphs.partial_graph("child", parents, steps)
     graph = graph_of(partition, of)
     now = of.score(graph)
     assert partition.score == pytest.approx(now, **NEAR)
     met = set()
     for number, (_, gain) in enumerate(listed):
-        after = graph_of(room.on_the_way("child", parents, steps, number)[0], of)
+        after = graph_of(graphs.partial_graph("child", parents, steps, number)[0], of)
         assert after != graph
         assert gain == pytest.approx(of.score(after) - now, rel=1e-9, abs=1e-9)
         met.add(after)

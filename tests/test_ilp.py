@@ -15,6 +15,7 @@ import pytest
 import spinney as sp
 from slow.graphs import acyclic, all_masks
 from spinney.errors import SpinneyError
+from spinney.job import Job
 from spinney.machine import threads_for
 from spinney.search import branch, ilp, relaxation
 from spinney.search.found import Problem
@@ -59,7 +60,7 @@ def score(rng: random.Random, kind: str, own: tuple[str, ...], names: str, v: in
 def solved(lists: Lists, stages=STAGES, **limits) -> sp.search.Found:
     sets = sp.ParentSets.from_lists(lists)
     choice = sp.catalog.choose_search("ilp")
-    problem = Problem(sp.Constraints().allowed(sets.names), choice, sets=sets, threads=threads_for(1))
+    problem = Problem(Job(sp.Constraints().allowed(sets.names), threads=threads_for(1)), choice, sets=sets)
     return ilp.solve(dataclasses.replace(problem, **limits), stages)
 
 

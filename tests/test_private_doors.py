@@ -15,7 +15,7 @@ import spinney as sp
 from spinney import _core
 
 CODES = np.array([0, 1, 0, 1], np.uint16)
-TABLE = _core.Table([CODES.astype(np.uint8)] * 2, [2, 2])
+TABLE = _core.Table([CODES.astype(np.uint8)] * 2, [2, 2], [0.0, 0.0])
 HALF, QUARTERS = np.full(2, 0.5), np.full(4, 0.5)
 TREE = {"alpha": 0.5, "mu0": 0.0, "a": 1.0, "nu": 1.0, "lam": 1.0, "kappa": 0.25, "ess": 0.0}
 WRONG = "core was called wrongly"
@@ -75,10 +75,9 @@ def test_a_joint_table_is_of_variables_that_there_are(variables: list[int]) -> N
 @pytest.mark.parametrize("levels", [[2], [2, 3], [2, 2, 2]])
 def test_a_prior_network_has_the_variables_of_the_table(levels: list[int]) -> None:
     with pytest.raises(ValueError, match=WRONG):
-        _core.local_scores(TABLE, bde(levels), [(0, [1])])
-    columns = [(2, False, CODES, None, 0.0)] * 2
+        _core.table_scores(TABLE, bde(levels))
     with pytest.raises(ValueError, match=WRONG):
-        _core.graph_scores(columns, graph_spec(levels, [([], np.full(r, 1 / r)) for r in levels]), [(0, [1])])
+        graph([(2, False, None)] * 2, graph_spec(levels, [([], np.full(r, 1 / r)) for r in levels]))
 
 
 def graph_spec(levels: list[int], tables: list[tuple[list[int], Any]]) -> _core.GraphSpec:
@@ -88,18 +87,35 @@ def graph_spec(levels: list[int], tables: list[tuple[list[int], Any]]) -> _core.
     )
 
 
+def graph(parts: Any, spec: _core.GraphSpec, family: tuple[int, list[int]] = (0, [1]), column: Any = CODES) -> Any:
+    table = _core.Table([CODES, column], [2, 0 if column.dtype == np.float64 else 2], [0.0, 0.0])
+    return _core.families(_core.GraphScores(table, spec, parts), [family])
+
+
 def tree(
-    kind: str, levels: int, codes: Any = CODES, values: Any = None, cuttings: Any = (), groupings: Any = ()
+    kind: str,
+    levels: int,
+    codes: Any = CODES,
+    values: Any = None,
+    cuttings: Any = (),
+    groupings: Any = (),
+    seen: int = 0,
 ) -> Any:
+    """`seen`: the levels that the table declares, if they are others."""
     spec = _core.TreeSpec(False, structure_prior=True, log_cuttings=0.0, size_prior=[], **TREE)
-    columns = [
-        ("categorical", 2, CODES, None, 0.0, [(2, CODES)], []),
-        (kind, levels, codes, values, 0.0, list(cuttings), list(groupings)),
+    continuous = values is not None
+    table = _core.Table(
+        [CODES, values if continuous else codes], [2, 0 if continuous else seen or max(levels, 1)], [0.0, 0.0]
+    )
+    parts = [
+        ("categorical", 2, None, [(2, CODES)], []),
+        (kind, levels, codes if continuous else None, list(cuttings), list(groupings)),
     ]
-    return _core.tree_scores(columns, spec, [(0, [1])])
+    return _core.families(_core.TreeScores(table, spec, parts), [(0, [1])])
 
 
 VALUES = np.zeros(4)
+BIC = _core.Spec("bic", 1.0, [], 0.0, [], [])
 
 
 @pytest.mark.parametrize(
@@ -110,6 +126,9 @@ VALUES = np.zeros(4)
         lambda: tree("continuous", 64, values=VALUES),
         lambda: tree("continuous", -1, values=VALUES),
         lambda: tree("continuous", 2, values=None),
+        lambda: tree("continuous", 2, codes=CODES[:3].copy(), values=VALUES),
+        lambda: tree("continuous", 0, values=VALUES),  # cells beyond the range
+        lambda: tree("categorical", 2, seen=3),
         lambda: tree("continuous", 2, values=np.zeros(3)),
         lambda: tree("categorical", 2, values=VALUES),
         lambda: tree("categorical", 1),  # codes beyond the levels
@@ -125,10 +144,23 @@ VALUES = np.zeros(4)
         lambda: _core.tree_prior([("continuous", 64)]),
         lambda: _core.tree_prior([("colour", 2)]),
         lambda: _core.tree_prior([("ordinal", -3)]),
-        lambda: _core.graph_scores([(0, False, CODES, None, 0.0)] * 2, graph_spec([], []), [(0, [1])]),
-        lambda: _core.graph_scores([(1, False, CODES, None, 0.0)] * 2, graph_spec([], []), [(0, [1])]),
-        lambda: _core.graph_scores([(2, False, CODES, None, 0.0)] * 2, graph_spec([], []), [(0, [2])]),
-        lambda: _core.graph_scores([(2, False, CODES, np.zeros(2), 0.0)] * 2, graph_spec([], []), [(0, [1])]),
+        lambda: graph([(0, False, None)] * 2, graph_spec([], [])),
+        lambda: graph([(1, False, None)] * 2, graph_spec([], [])),
+        lambda: graph([(2, False, None)], graph_spec([], [])),
+        lambda: graph([(2, False, None)] * 2, graph_spec([], []), (0, [2])),
+        lambda: graph([(2, False, None), (2, True, CODES)], graph_spec([], [])),
+        lambda: graph([(2, False, None), (2, True, None)], graph_spec([], []), column=VALUES),
+        lambda: graph([(2, False, None), (1, True, CODES)], graph_spec([], []), column=VALUES),
+        lambda: graph([(2, False, None), (2, True, CODES[:2].copy())], graph_spec([], []), column=VALUES),
+        lambda: _core.table_scores(_core.Table([CODES, VALUES], [2, 3], [0.0, 0.0]), bde([2, 2])),
+        lambda: _core.families(_core.table_scores(_core.Table([CODES, VALUES], [2, 0], [0.0, 0.0]), BIC), [(0, [1])]),
+        lambda: _core.best_scores([]),
+        lambda: _core.best_scores([(_core.table_scores(TABLE, BIC), [np.ones(2, bool)])]),
+        lambda: _core.best_scores([(_core.table_scores(TABLE, BIC), [np.ones(1, bool)] * 2)]),
+        lambda: _core.families(
+            _core.best_scores([(_core.table_scores(TABLE, BIC), [np.eye(2, dtype=bool)[i] for i in (0, 1)])]),
+            [(0, [1])],
+        ),
     ],
 )
 def test_malformed_columns_are_refused(call: Callable[[], Any]) -> None:
@@ -138,5 +170,5 @@ def test_malformed_columns_are_refused(call: Callable[[], Any]) -> None:
 
 def test_well_formed_ones_are_not() -> None:
     assert np.isfinite(tree("continuous", 16, values=VALUES)).all()
-    assert np.isfinite(_core.local_scores(TABLE, bde([2, 2]), [(0, [1])])).all()
+    assert np.isfinite(_core.families(_core.table_scores(TABLE, bde([2, 2])), [(0, [1])])).all()
     assert part().along([2, 1, 0]) and part().climb([[0, 1, 2]], [], 0, 1, 0, 1, 0.0)["order"]

@@ -17,7 +17,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import spinney as sp
-from spinney.scores.columns import first_of_cell, halving_cells, shift_and_scale, standardised
+from spinney.cuts import first_of_cell, halving_cells
+from spinney.standard import shift_and_scale, standardised
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 LARGEST = sys.float_info.max

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import spinney as sp
 from spinney import _core, parameters
 from spinney.deadline import Deadline
-from spinney.scores import source
+from spinney.scores import build_source
 from spinney.scores import tree as tree_scores
 
 KINDS = {"bdeu": "discrete", "bic": "discrete", "pcart": "mixed", "ft": "mixed", "graph": "mixed"}
@@ -159,21 +159,21 @@ def test_too_many_joint_cuttings_are_one_sentence() -> None:
 def test_columns_that_there_was_no_time_to_cut_are_no_parents() -> None:
     data, late = TABLES["continuous"], Deadline(1e-9)
     for score in ("pcart", "ft", "graph"):
-        room = source(data, score, "uniform", late)
-        assert list(room.uncut) == list(room.names)
-        whole = source(data, score)
+        own = build_source(data, score, "uniform", late)
+        assert list(own.uncut) == list(own.names)
+        whole = build_source(data, score)
         families = [(name, ()) for name in data.names]
-        assert np.asarray(room.local_scores(families)) == pytest.approx(whole.local_scores(families))
+        assert np.asarray(own.local_scores(families)) == pytest.approx(whole.local_scores(families))
         pairs = [("x00", ("x01",)), ("x03", ("x02",))]
         alone = np.asarray(whole.local_scores([(child, ()) for child, _ in pairs]))
-        assert (np.asarray(room.local_scores(pairs)) <= alone + 1e-9).all()
+        assert (np.asarray(own.local_scores(pairs)) <= alone + 1e-9).all()
 
 
 def test_ctrl_c_in_the_fit_keeps_what_the_search_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fit that would take for ever is given up soon after Ctrl-C; the others stand."""
     data, endless = table(20_000, 12, "discrete"), "x05"
-    room = source(data, "bdeu")
-    fit = room.fit
+    own = build_source(data, "bdeu")
+    fit = own.fit
 
     def slow(child: str, parents: tuple[str, ...], score: float, stop: _core.Stop | None = None) -> object:
         if child == endless and parents:
@@ -183,7 +183,7 @@ def test_ctrl_c_in_the_fit_keeps_what_the_search_found(monkeypatch: pytest.Monke
         return fit(child, parents, score, stop)
 
     work: list[parameters._Work] = []
-    monkeypatch.setattr(room, "fit", slow)
+    monkeypatch.setattr(own, "fit", slow)
     watch = parameters._Work.watch
 
     def watched(self: parameters._Work, threads: object, deadline: Deadline) -> None:
@@ -200,7 +200,7 @@ def test_ctrl_c_in_the_fit_keeps_what_the_search_found(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(parameters._Work, "watch", watched)
     parents = {name: (data.names[i - 1],) if i else () for i, name in enumerate(data.names)}
-    fitted = parameters.fit_models(room, parents, threads=2)
+    fitted = parameters.fit_models(own, parents, threads=2)
     assert fitted.interrupted and fitted.without == (endless,)
     assert {name: model.parents for name, model in fitted.models.items()} == {**parents, endless: ()}
 

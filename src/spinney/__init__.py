@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from spinney import catalog, evaluate
+from spinney import catalog, evaluate, simulate
 from spinney.catalog import register
 from spinney.choices import Choice, constructor
 from spinney.compare import Comparison, compare
@@ -17,9 +17,11 @@ from spinney.graph import CPDAG, DAG
 from spinney.kinds import Categorical, Continuous, Ordinal
 from spinney.learn import Result, find, fit, fit_structure, learn, local_score, local_scores, score
 from spinney.network import Network
-from spinney.parent_sets import ParentSets, score_parent_sets
+from spinney.parent_sets import ParentSets
 from spinney.plan import Plan
+from spinney.scores.custom import CustomScore
 from spinney.search import Found, search
+from spinney.step1 import score_parent_sets
 from spinney.version import __version__
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ __all__ = [
     "Comparison",
     "Constraints",
     "Continuous",
+    "CustomScore",
     "DataError",
     "Dataset",
     "Discretiser",
@@ -87,5 +90,6 @@ __all__ = [
     "score",
     "score_parent_sets",
     "search",
+    "simulate",
 ]
 __all__ += [row.label for row in catalog.SCORES.own]

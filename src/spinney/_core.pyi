@@ -7,10 +7,6 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-most_dp_variables: int
-
-def dp_bytes(variables: int, threads: int) -> float: ...
-
 class Stop:
     def __init__(self) -> None: ...
     def set(self) -> None: ...
@@ -25,6 +21,7 @@ class Spec:
         network_levels: Sequence[int],
         network_tables: Sequence[tuple[Sequence[int], NDArray[numpy.float64]]],
     ) -> None: ...
+    def pseudo_count(self, levels: float, configurations: float, seen: float) -> float: ...
 
 def prior_joint(spec: Spec, variables: Sequence[int]) -> NDArray[numpy.float64]: ...
 
@@ -39,12 +36,12 @@ class ScoredSets:
     @property
     def scored(self) -> int: ...
     @property
-    def interrupted(self) -> bool: ...
-    @property
-    def late(self) -> bool: ...
+    def stopped(self) -> str: ...
 
 class Table:
-    def __init__(self, columns: Sequence[NDArray[Any]], levels: Sequence[int]) -> None: ...
+    def __init__(self, columns: Sequence[NDArray[Any]], levels: Sequence[int], centres: Sequence[float]) -> None: ...
+    @property
+    def rows(self) -> int: ...
 
 class Allowed:
     def __init__(self, candidates: list[Any], required: list[Any], most: list[Any]) -> None: ...
@@ -52,6 +49,35 @@ class Allowed:
     def candidates(self) -> list[list[int]]: ...
     @property
     def most(self) -> list[int]: ...
+
+class Scores:
+    @property
+    def variables(self) -> int: ...
+
+def table_scores(table: Table, spec: Spec) -> Scores: ...
+def list_scores(
+    sets: Sequence[tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32]]],
+) -> Scores: ...
+def best_scores(choices: Sequence[tuple[Scores, list[Any]]]) -> Scores: ...
+def called_scores(function: object, variables: int, rows: int) -> Scores: ...
+def families(
+    scores: Scores, families: list[Any], threads: int = 1, progress: object | None = None, time_limit: float = 0.0
+) -> NDArray[numpy.float64]: ...
+def parent_sets(
+    scores: Scores,
+    allowed: Allowed,
+    prune: bool,
+    bounds: bool,
+    threads: int,
+    progress: object | None,
+    time_limit: float,
+    partial: bool,
+    most_bytes: float,
+) -> ScoredSets: ...
+
+most_dp_variables: int
+
+def dp_bytes(variables: int, threads: int) -> float: ...
 
 class GreedyArgs:
     def __init__(
@@ -71,30 +97,7 @@ class GreedyArgs:
     @property
     def allowed(self) -> Allowed: ...
 
-def local_scores(
-    table: Table,
-    spec: Spec,
-    families: list[Any],
-    threads: int = 1,
-    progress: object | None = None,
-    time_limit: float = 0.0,
-) -> NDArray[numpy.float64]: ...
-def score_parent_sets(
-    table: Table,
-    spec: Spec,
-    allowed: Allowed,
-    prune: bool,
-    bounds: bool,
-    threads: int,
-    progress: object | None,
-    time_limit: float,
-) -> ScoredSets: ...
-def greedy_counted(table: Table, spec: Spec, args: GreedyArgs, progress: object | None) -> dict[str, Any]: ...
-def greedy_listed(
-    sets: Sequence[tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32]]],
-    args: GreedyArgs,
-    progress: object | None,
-) -> dict[str, Any]: ...
+def greedy(scores: Scores, args: GreedyArgs, progress: object | None, most_bytes: float = 0.0) -> dict[str, Any]: ...
 def dp(
     sets: Sequence[tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32]]],
     threads: int,
@@ -177,96 +180,24 @@ class TreeSpec:
         size_prior: Sequence[float],
     ) -> None: ...
 
-def tree_scores(
-    columns: Sequence[
-        tuple[
-            str,
-            int,
-            NDArray[numpy.uint16],
-            NDArray[numpy.float64] | None,
-            float,
-            Sequence[tuple[int, NDArray[numpy.uint16]]],
-            Sequence[tuple[int, NDArray[numpy.uint16]]],
-        ]
-    ],
-    spec: TreeSpec,
-    families: list[Any],
-    threads: int = 1,
-    progress: object | None = None,
-    time_limit: float = 0.0,
-) -> NDArray[numpy.float64]: ...
-def fit_tree(
-    columns: Sequence[
-        tuple[
-            str,
-            int,
-            NDArray[numpy.uint16],
-            NDArray[numpy.float64] | None,
-            float,
-            Sequence[tuple[int, NDArray[numpy.uint16]]],
-            Sequence[tuple[int, NDArray[numpy.uint16]]],
-        ]
-    ],
-    spec: TreeSpec,
-    child: int,
-    parents: Sequence[int],
-    stop: Stop | None = None,
-) -> dict[str, Any]: ...
-def fit_bins(
-    columns: Sequence[
-        tuple[
-            str,
-            int,
-            NDArray[numpy.uint16],
-            NDArray[numpy.float64] | None,
-            float,
-            Sequence[tuple[int, NDArray[numpy.uint16]]],
-            Sequence[tuple[int, NDArray[numpy.uint16]]],
-        ]
-    ],
-    spec: TreeSpec,
-    child: int,
-    parents: Sequence[int],
-    stop: Stop | None = None,
-) -> list[int]: ...
-def score_tree_sets(
-    columns: Sequence[
-        tuple[
-            str,
-            int,
-            NDArray[numpy.uint16],
-            NDArray[numpy.float64] | None,
-            float,
-            Sequence[tuple[int, NDArray[numpy.uint16]]],
-            Sequence[tuple[int, NDArray[numpy.uint16]]],
-        ]
-    ],
-    spec: TreeSpec,
-    allowed: Allowed,
-    prune: bool,
-    bounds: bool,
-    threads: int,
-    progress: object | None,
-    time_limit: float,
-    most_bytes: float = 0.0,
-) -> ScoredSets: ...
-def greedy_trees(
-    columns: Sequence[
-        tuple[
-            str,
-            int,
-            NDArray[numpy.uint16],
-            NDArray[numpy.float64] | None,
-            float,
-            Sequence[tuple[int, NDArray[numpy.uint16]]],
-            Sequence[tuple[int, NDArray[numpy.uint16]]],
-        ]
-    ],
-    spec: TreeSpec,
-    args: GreedyArgs,
-    progress: object | None,
-    most_bytes: float = 0.0,
-) -> dict[str, Any]: ...
+class TreeScores(Scores):
+    def __init__(
+        self,
+        table: Table,
+        spec: TreeSpec,
+        parts: Sequence[
+            tuple[
+                str,
+                int,
+                NDArray[numpy.uint16] | None,
+                Sequence[tuple[int, NDArray[numpy.uint16]]],
+                Sequence[tuple[int, NDArray[numpy.uint16]]],
+            ]
+        ],
+    ) -> None: ...
+    def fit_tree(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> list[Any]: ...
+    def fit_bins(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> list[int]: ...
+
 def tree_prior(parents: Sequence[tuple[str, int]]) -> tuple[float, float]: ...
 
 most_graph_levels: int
@@ -290,84 +221,31 @@ class GraphSpec:
         nu: float,
         lam: float,
         size_prior: Sequence[float],
+        structure_prior: bool = False,
     ) -> None: ...
 
-def graph_scores(
-    columns: Sequence[tuple[int, bool, NDArray[numpy.uint16], NDArray[numpy.float64] | None, float]],
-    spec: GraphSpec,
-    families: list[Any],
-    threads: int = 1,
-    progress: object | None = None,
-    time_limit: float = 0.0,
-) -> NDArray[numpy.float64]: ...
-def fit_graph(
-    columns: Sequence[tuple[int, bool, NDArray[numpy.uint16], NDArray[numpy.float64] | None, float]],
-    spec: GraphSpec,
-    child: int,
-    parents: Sequence[int],
-    stop: Stop | None = None,
-) -> dict[str, Any]: ...
-def graph_moves(
-    columns: Sequence[tuple[int, bool, NDArray[numpy.uint16], NDArray[numpy.float64] | None, float]],
-    spec: GraphSpec,
-    child: int,
-    parents: Sequence[int],
-    steps: int,
-    then: int,
-) -> dict[str, Any]: ...
-def score_graph_sets(
-    columns: Sequence[tuple[int, bool, NDArray[numpy.uint16], NDArray[numpy.float64] | None, float]],
-    spec: GraphSpec,
-    allowed: Allowed,
-    prune: bool,
-    threads: int,
-    progress: object | None,
-    time_limit: float,
-) -> ScoredSets: ...
-def greedy_graphs(
-    columns: Sequence[tuple[int, bool, NDArray[numpy.uint16], NDArray[numpy.float64] | None, float]],
-    spec: GraphSpec,
-    args: GreedyArgs,
-    progress: object | None,
-) -> dict[str, Any]: ...
-def local_global(
-    columns: Sequence[tuple[int, bool, NDArray[numpy.uint16], NDArray[numpy.float64] | None, float]],
-    spec: GraphSpec,
-    allowed: Allowed,
-    threads: int,
-    progress: object | None,
-    time_limit: float,
-) -> dict[str, Any]: ...
+class GraphScores(Scores):
+    def __init__(
+        self, table: Table, spec: GraphSpec, parts: Sequence[tuple[int, bool, NDArray[numpy.uint16] | None]]
+    ) -> None: ...
+    def fit(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> dict[str, Any]: ...
+    def moves(self, child: int, parents: Sequence[int], steps: int, then: int) -> dict[str, Any]: ...
+    def local_global(
+        self, allowed: Allowed, threads: int, progress: object | None, time_limit: float
+    ) -> dict[str, Any]: ...
 
 class PolynomialSpec:
     def __init__(
         self,
         logistic: bool,
         degree: int,
-        least_degree: int = 1,
-        count_variance: bool = False,
-        size_prior: Sequence[float] = [],
-        per_parameter: float = 0.0,
-        most_bytes: float = 0.0,
+        least_degree: int,
+        count_variance: bool,
+        size_prior: Sequence[float],
+        per_parameter: float,
     ) -> None: ...
 
-def polynomial_scores(
-    columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, float]],
-    spec: PolynomialSpec,
-    families: list[Any],
-    threads: int = 1,
-    progress: object | None = None,
-    time_limit: float = 0.0,
-) -> NDArray[numpy.float64]: ...
-def polynomial_likelihoods(
-    columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, float]],
-    spec: PolynomialSpec,
-    families: list[Any],
-) -> list[tuple[float, float]]: ...
-def fit_polynomial(
-    columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, float]],
-    spec: PolynomialSpec,
-    child: int,
-    parents: Sequence[int],
-    stop: Stop | None = None,
-) -> list[Any]: ...
+class PolynomialScores(Scores):
+    def __init__(self, table: Table, spec: PolynomialSpec, log_scales: Sequence[float]) -> None: ...
+    def likelihood(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> tuple[float, float]: ...
+    def fit(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> list[Any]: ...

@@ -12,8 +12,9 @@ from typing import Any, Literal, cast
 
 from spinney.choices import Choice, Code, Entry, Option, Rows, build_choice
 from spinney.errors import ChoiceError
+from spinney.kinds import KIND_WORDS
 
-_MIXED = ("categorical", "ordinal", "continuous")
+_MIXED = KIND_WORDS
 
 
 def any_of(*kinds: str) -> dict[str, tuple[str, ...]]:
@@ -32,8 +33,16 @@ class Score(Entry):
     parents: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: any_of("categorical", "ordinal"))
     equivalent: bool = False  # equal on Markov equivalent DAGs
     bayesian: bool = False  # exp(score) is a probability of the child's column, and fits are posterior means
-    evidence: bool = False  # the log of a probability, or density, of the child's (standardised) column
+    # Whether it is the log of a probability, or density, of the child's (standardised) column; or the option that must
+    # be on for that.
+    evidence: bool | str = False
     same_as: str = ""  # the formula is that of this row
+
+    def as_evidence(self, choice: Choice) -> Choice | None:
+        """The choice with what `evidence` asks for; None if it is no log of a probability or density at all."""
+        if isinstance(self.evidence, str):
+            return build_choice(self, {**choice.values, self.evidence: True})
+        return choice if self.evidence else None
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -213,7 +222,7 @@ _TREES = (
         label="PCART",
         parents=any_of(*_MIXED),
         bayesian=True,
-        evidence=True,
+        evidence="structure_prior",
     ),
     Score(
         "ft",
@@ -271,13 +280,20 @@ _GRAPHS = (
             ),
             Option("filled", False, "a split must send rows into at least two leaves", kind="truth"),
             Option("optimal", False, "the best of all partitions of the parents' configurations, if few", kind="truth"),
+            Option(
+                "structure_prior",
+                False,
+                "whether graphs have a prior (each step of the growth at the price of choosing it among all), so that "
+                "the score is the log of a probability of the child",
+                kind="truth",
+            ),
             *_NORMAL,
         ),
         source="spinney.scores.graph:Graphs",
         label="Graph",
         parents=any_of(*_MIXED),
         bayesian=True,
-        evidence=True,
+        evidence="structure_prior",
     ),
 )
 
@@ -529,6 +545,31 @@ _FORMATS = (
     ),
 )
 
+
+def _all_scores() -> Rows[Any]:
+    return cast(Rows[Any], SCORES)
+
+
+_BEST = Score(
+    "best",
+    "per node the local model with the highest evidence, among those of the scores that are named",
+    "",
+    (
+        Option(
+            "scores",
+            ("pcart", "ft", "graph"),
+            "the scores to choose from, each the log of a probability or density of the child; where that takes a "
+            "prior on structures (graph), it is on",
+            kind="choices",
+            of=_all_scores,
+        ),
+    ),
+    source="spinney.scores.best:Best",
+    label="Best",
+    parents=any_of(*_MIXED),
+    evidence=True,
+)
+
 AUTO = Score(
     "auto",
     "decided from the kinds of the columns: bdeu where all are discrete, else pcart; said with the reason. Classifiers "
@@ -536,7 +577,7 @@ AUTO = Score(
     source="",
     parents=any_of(*_MIXED),
 )
-SCORES = Rows("score", (*_SCORES, *_TREES, *_GRAPHS), AUTO)
+SCORES: Rows[Score] = Rows("score", (*_SCORES, *_TREES, *_GRAPHS, _BEST), AUTO)
 PRIORS = Rows("prior", _PRIORS)
 SEARCHES = Rows("search", _SEARCHES)
 FORMATS = Rows("format", _FORMATS)

@@ -31,13 +31,19 @@ class Option:
     name: str
     default: Any
     help: str
-    kind: str = "number"  # number, integer, truth, network, name (of a column), word, letters (in any order)
+    # number, integer, truth, network, name (of a column), word, letters (in any order), choices (all that is given)
+    kind: str = "number"
     low: float = -math.inf
     high: float = math.inf
     open: bool = True
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what it may be: its own options
+    of: Callable[[], Rows[Any]] | None = None  # kind "choices": the table that they are of
 
     def checked(self, value: Any, where: str) -> Any:
+        if self.kind == "choices":
+            assert self.of is not None
+            given = (value,) if isinstance(value, (str, Choice)) else tuple(value)
+            return tuple(map(self.of().choose, given))
         if self.kind == "network":
             return value
         if self.kind == "letters":
@@ -99,7 +105,15 @@ class Choice:
         return self.values[option]
 
     def __str__(self) -> str:
-        shown = [f"{name}={_shown(value)}" for name, value in self.values.items() if value is not None]
+        return self._text(str)
+
+    def _text(self, one: Callable[[Choice], str]) -> str:
+        """`one`: how a choice within this one is written."""
+        shown = [
+            ", ".join(map(one, value)) if isinstance(value, tuple) else f"{name}={_shown(value)}"
+            for name, value in self.values.items()
+            if value is not None
+        ]
         return f"{self.name}({', '.join(shown)})" if shown else self.name
 
     __repr__ = __str__
@@ -108,7 +122,8 @@ class Choice:
     def short(self) -> str:
         """As str(), without the options that have their default. For people; str() is what is saved."""
         defaults = {option.name: option.default for option in self.entry.options}
-        return str(Choice(self.entry, {name: value for name, value in self.values.items() if value != defaults[name]}))
+        own = Choice(self.entry, {name: value for name, value in self.values.items() if value != defaults[name]})
+        return own._text(lambda inner: inner.short)
 
     def __hash__(self) -> int:
         return hash(str(self))
@@ -160,7 +175,9 @@ class Rows(Mapping[str, Row], Generic[Row]):
     def choose(self, given: str | Choice) -> Choice:
         """The choice that a text names; or this one, if it is of this table."""
         if isinstance(given, Choice):
-            if self.choices.get(given.name) != given.entry:
+            row = self.choices.get(given.name)
+            # A row that was never registered, such as that of a CustomScore, may be chosen too.
+            if row != given.entry if row else type(given.entry) is not type(self.own[0]):
                 raise ChoiceError(f"{given} is not a {self.word}; choose one of {', '.join(self.choices)}")
             return given
         if not isinstance(given, str):
@@ -182,7 +199,10 @@ class Rows(Mapping[str, Row], Generic[Row]):
 
 def _options_in(text: str, entry: Entry, given: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for position, part in enumerate(p.strip() for p in _PARTS.findall(text) if p.strip()):
+    parts = [part.strip() for part in _PARTS.findall(text) if part.strip()]
+    if entry.options and entry.options[0].kind == "choices":
+        return {entry.options[0].name: tuple(parts)} if parts else {}
+    for position, part in enumerate(parts):
         name, equals, value = part.partition("=")
         if not equals or "(" in name:  # by position, as in bdeu(10)
             if position >= len(entry.options):
@@ -196,7 +216,7 @@ def _options_in(text: str, entry: Entry, given: str) -> dict[str, Any]:
 
 
 _PARTS = re.compile(
-    r"""(?:"(?:[^"]|"")*"|'[^']*'|\([^()]*\)|[^,])+"""
+    r"""(?:"(?:[^"]|"")*"|'[^']*'|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[^,])+"""
 )  # commas within quotes or brackets do not separate options
 
 
@@ -240,6 +260,8 @@ def constructor(entry: Entry, name: str) -> Callable[..., Choice]:
     """The function that builds the choice: sp.BDeu(ess=10) is the same choice as "bdeu(ess=10)"."""
 
     def make(*args: Any, **options: Any) -> Choice:
+        if entry.options and entry.options[0].kind == "choices" and args:
+            return build_choice(entry, {entry.options[0].name: args, **options})
         if len(args) > len(entry.options):
             raise ChoiceError(f"{entry.name} takes at most {len(entry.options)} options{_known(entry)}")
         named = {option.name: value for option, value in zip(entry.options, args, strict=False)}

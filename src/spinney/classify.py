@@ -29,7 +29,7 @@ from spinney.errors import ChoiceError
 from spinney.evaluate import check_classes, numbered
 from spinney.kinds import KINDS, Categorical, Kind, interval_codes, intervals, level_text
 from spinney.learn import find, fit, fit_found
-from spinney.machine import whole
+from spinney.limits import whole
 from spinney.network import Network
 from spinney.reading import Kinds, Reading
 from spinney.search import Found

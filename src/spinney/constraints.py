@@ -20,7 +20,8 @@ from spinney.formats import suffix
 from spinney.formats.plain import json_value, yaml_value
 from spinney.formats.text import read_text
 from spinney.graph import DAG
-from spinney.machine import available_memory, whole
+from spinney.limits import whole
+from spinney.machine import available_memory
 
 Edge = tuple[str, str]
 

@@ -26,6 +26,7 @@ from spinney.formats import formats_of
 from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, code_type, interval_codes, intervals, to_plain
 from spinney.prepare import prepare
 from spinney.reading import Kinds, Missing, Names, Reading, shown
+from spinney.standard import Standard, standard
 from spinney.table import RawTable, read_frame, read_table, refuse_duplicates
 
 Array = npt.NDArray[np.generic]
@@ -59,6 +60,7 @@ class Dataset:
         self.rows_dropped = rows_dropped  # rows of the table that are not here, because they had missing cells
         self.standardise = standardise
         self._data: dict[str, Array] = {name: np.ascontiguousarray(column.data) for name, column in columns.items()}
+        self._standard: dict[str, Standard] = {}
         self._protect()
         self._fingerprint: str | None = None
 
@@ -240,17 +242,30 @@ class Dataset:
         """The kinds that occur, by their words."""
         return {kind.word for kind in self.kinds.values()}
 
+    def standard(self, name: str) -> Standard:
+        """A continuous column in standard units, made once. REQUIRES: the column is continuous."""
+        if name not in self._standard:
+            self._standard[name] = standard(name, self.values(name), self.standardise)
+        return self._standard[name]
+
     @cached_property
     def for_core(self) -> _core.Table:
-        """All columns in the core's hands, in sorted order of names. REQUIRES: all are discrete.
+        """All columns in the core's hands, in sorted order of names; every score reads this one.
 
         Bitmaps are added to it when they are first needed: a bit per row and level."""
-        return _core.Table([self.codes(name) for name in self.order], [len(self.levels(name)) for name in self.order])
+        columns, levels, centres = [], [], []
+        for name in self.order:
+            discrete = self.kinds[name].discrete
+            columns.append(self.codes(name) if discrete else self.standard(name).values)
+            levels.append(len(self.levels(name)) if discrete else 0)
+            centres.append(0.0 if discrete else self.standard(name).centre)
+        return _core.Table(columns, levels, centres)
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies and pickle, which make the core's table anew."""
         state = self.__dict__.copy()
         state.pop("for_core", None)
+        state["_standard"] = {}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

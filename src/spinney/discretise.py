@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from spinney.cuts import quantile_cuts
 from spinney.errors import ChoiceError, named
-from spinney.machine import whole
-from spinney.scores.columns import quantile_cuts
+from spinney.limits import whole
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset

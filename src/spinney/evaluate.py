@@ -23,7 +23,7 @@ from spinney.choices import Choice
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError, way
 from spinney.kinds import Continuous
-from spinney.machine import check_limits, whole
+from spinney.limits import check_limits, whole
 from spinney.table import read_frame
 
 Rows = npt.NDArray[np.int64]

@@ -106,6 +106,7 @@ class LeftOut:
 
 
 Kind = Categorical | Ordinal | Continuous
+KIND_WORDS = (Categorical.word, Ordinal.word, Continuous.word)
 Unseen = Literal["refuse", "allow"]  # what to do about levels that a kind, or a network, does not have
 
 KINDS: dict[str, type[Categorical] | type[Ordinal] | type[Continuous]] = {

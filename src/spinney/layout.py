@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 ROWS = 50  # that a table shows before it is cut
 LEVELS = 10  # levels that stand side by side
@@ -34,6 +35,12 @@ def word(name: str) -> str:
 
 def words(names: Iterable[str]) -> str:
     return ", ".join(word(name) for name in names)
+
+
+def some_names(names: Iterable[object], most: int = 6) -> str:
+    """The first few, as they are written in Python, and dots if there are more."""
+    first = list(islice(names, most + 1))
+    return ", ".join(map(repr, first[:most])) + (", ..." if len(first) > most else "")
 
 
 def aligned(rows: Sequence[Sequence[str]], indent: str = "  ", head: bool = False) -> list[str]:

@@ -13,31 +13,35 @@ from typing import TYPE_CHECKING, Any
 
 from spinney.catalog import SEARCHES, Search, choose_prior, choose_search
 from spinney.choices import Choice, build_choice
-from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
+from spinney.constraints import Constraints, allowed_by, listed_candidates
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError
 from spinney.fitted.model import LocalModel
 from spinney.graph import DAG
-from spinney.layout import counted
-from spinney.machine import check_limits, threads_for
+from spinney.job import Job
+from spinney.layout import counted, some_names
+from spinney.limits import check_limits
+from spinney.machine import threads_for
 from spinney.network import Network
 from spinney.parameters import fit_models
-from spinney.parent_sets import ParentSets, scored_sets
+from spinney.parent_sets import ParentSets
 from spinney.plan import Plan
 from spinney.progress import Progress
-from spinney.scores import check_family, resolved, source, why_resolved
+from spinney.scores import build_source, check_family, resolved, why_resolved
 from spinney.search import Found, automatic, check_options, exact, run, started
 from spinney.search.found import Problem, memory_for
+from spinney.step1 import scored_sets
 from spinney.version import __version__
 
 if TYPE_CHECKING:
-    from spinney.scores.tabular import Tabular
+    from spinney.scores.source import Source
 
 STEP_1_SHARE = 0.6  # of the time limit: what remains is for the search
 FIT_SHARE = 0.1  # of the time limit, where fitting a family takes as long as scoring it
 FIT_PER_CELL = 30e-9  # seconds for a row of a table's family, and of the fingerprint
 FIT_PER_COLUMN = 2e-4
+AFTER_INTERRUPT = 1.0  # seconds that the search may take after Ctrl-C during Step 1
 
 Parents = Mapping[str, Iterable[str]] | DAG | Network
 
@@ -89,30 +93,14 @@ def learn(
     >>> result = sp.learn(frame, score="bdeu", max_parents=2)
     >>> result.network, result.found.optimal
     """
-    data = as_dataset(data)
-    check_limits(time_limit, seed)
-    deadline = Deadline(time_limit)
+    why_score = why_resolved(data := as_dataset(data), score)
     candidates = listed_candidates(candidates)
-    why_score, score = why_resolved(data, score), resolved(data, score)
-    graph = _find(
-        data,
-        score,
-        prior,
-        search,
-        max_parents,
-        constraints,
-        candidates,
-        deadline,
-        n_jobs,
-        seed,
-        progress,
-        start,
-        options,
-        fit_share=FIT_SHARE,
-    )
+    job = _job(data, score, prior, _Limits(max_parents, constraints, candidates, time_limit, n_jobs, seed, progress))
+    graph = _find(job, search, start, options, FIT_SHARE)
     began = time.perf_counter()
+    assert job.source is not None
     plan = Plan(
-        str(score),
+        str(job.source.choice),
         str(choose_prior(prior)),
         str(graph.method),
         max_parents,
@@ -122,26 +110,30 @@ def learn(
         __version__,
         why_score,
     )
-    found, models = _fit_found(graph, threads_for(n_jobs), deadline)
+    found, models = _fit_found(job, graph)
     network = _network(data, models, found.score, plan.as_dict())
     seconds = {"score": graph.scoring, "search": found.seconds, "fit": time.perf_counter() - began}
-    return Result(network, found, plan, seconds, graph.sets, (*data.notes, *graph.notes), graph.why)
+    notes = (*data.notes, *job.source.notes, *job.source.after_fit(models))
+    return Result(network, found, plan, seconds, graph.sets, notes, graph.why)
 
 
-def _fit_found(graph: _Graph, threads: int, deadline: Deadline) -> tuple[Found, Mapping[str, LocalModel]]:
+def _fit_found(job: Job, graph: _Graph) -> tuple[Found, Mapping[str, LocalModel]]:
     """The local models; where there was no time for a family, the graph is the one that was fitted, and says so."""
     found = graph.found
     if found.models is not None:
         return found, found.models
+    assert job.source is not None
     local = found.local
     if local is None and graph.sets is not None:
         listed = {child: graph.sets.score_of(child, own) for child, own in found.parents.items()}
         local = {child: math.nan if score is None else score for child, score in listed.items()}
-    fitted = fit_models(graph.room, found.parents, local, graph.allowed.required, threads, deadline)
+    fitted = fit_models(job.source, found.parents, local, job.allowed.required, job.threads, job.deadline)
     if not fitted.without:
         return found, fitted.models
-    names = ", ".join(map(repr, fitted.without[:5])) + (", ..." if len(fitted.without) > 5 else "")
-    note = f"there was no time to fit {names} with their parents: they stand without; raise the time limit"
+    note = (
+        f"there was no time to fit {some_names(fitted.without, 5)} with their parents: they stand without; raise the "
+        f"time limit"
+    )
     stopped = "interrupted" if fitted.interrupted else "time limit"
     parents = {child: fitted.models[child].parents for child in found.parents}
     bound = max(found.bound, fitted.score)
@@ -175,23 +167,31 @@ def find(
 
     >>> sp.find(data).parents
     """
-    check_limits(time_limit, seed)
-    candidates = listed_candidates(candidates)
-    return _find(
-        as_dataset(data),
-        score,
-        prior,
-        search,
-        max_parents,
-        constraints,
-        candidates,
-        Deadline(time_limit),
-        n_jobs,
-        seed,
-        progress,
-        start,
-        options,
-    ).found
+    limits = _Limits(max_parents, constraints, listed_candidates(candidates), time_limit, n_jobs, seed, progress)
+    return _find(_job(as_dataset(data), score, prior, limits), search, start, options).found
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """What learn() and find() are told beside the data, the score and the search."""
+
+    max_parents: int | None
+    constraints: Constraints | None
+    candidates: Mapping[str, Iterable[str]] | None
+    time_limit: float | None
+    n_jobs: int
+    seed: int
+    progress: Progress
+
+
+def _job(data: Dataset, score: str | Choice, prior: str | Choice, limits: _Limits) -> Job:
+    """The job: the score source is built once, here."""
+    check_limits(limits.time_limit, limits.seed)
+    deadline = Deadline(limits.time_limit)
+    allowed = allowed_by(limits.constraints, data.names, limits.max_parents, limits.candidates)
+    threads = threads_for(limits.n_jobs)
+    own = build_source(data, score, prior, deadline)
+    return Job(own.restrict(allowed), own, threads, deadline, limits.seed, limits.progress)
 
 
 @dataclass(frozen=True)
@@ -200,75 +200,50 @@ class _Graph:
     method: Choice
     sets: ParentSets | None
     scoring: float  # seconds
-    room: Tabular
-    allowed: Allowed
     why: str = ""  # why auto took another search than it had chosen
-    notes: tuple[str, ...] = ()  # of the score, about columns
 
 
 def _find(
-    data: Dataset,
-    score: str | Choice,
-    prior: str | Choice,
-    search: str | Choice,
-    max_parents: int | None,
-    constraints: Constraints | None,
-    candidates: Mapping[str, Iterable[str]] | None,
-    deadline: Deadline,
-    n_jobs: int,
-    seed: int,
-    progress: Progress,
-    start: Parents | None,
-    options: Mapping[str, Any],
-    fit_share: float = 0.0,
+    job: Job, search: str | Choice, start: Parents | None, options: Mapping[str, Any], fit_share: float = 0.0
 ) -> _Graph:
     check_options(options)
-    allowed = allowed_by(constraints, data.names, max_parents, candidates)
-    room, sets, why = source(data, score, prior, deadline), None, ""
+    assert job.source is not None
+    own, deadline, sets, why = job.source, job.deadline, None, ""
     method = choose_search(search)
     left_open = method.name == "auto"
     if left_open:
-        method = automatic.pick(allowed, room.family_cost, options)
+        method = automatic.pick(job.allowed, own.family_cost, options)
     method = choose_search(method, **options)
     assert isinstance(method.entry, Search)
-    threads, first = threads_for(n_jobs), started(start, allowed)
-    reserve = _for_the_fit(room, threads, deadline, fit_share)
+    first = started(start, job.allowed)
+    reserve = _for_the_fit(job, fit_share)
     if method.entry.reads == "sets":
         if method.name == "dp":
-            exact.check_size(len(data.names), threads, memory_for(method))
+            exact.check_size(len(job.allowed.names), job.threads, memory_for(method))
         prune = method.values.get("k", 1) == 1  # the second best network may hold a dominated set
         limit = deadline.left(0.5 if left_open else STEP_1_SHARE, reserve)
-        sets = scored_sets(room, allowed, prune, True, threads, progress, limit)
-        if left_open and sets.unscored and _tabu_is_better(sets, options):
+        sets = scored_sets(job, prune, time_limit=limit, keep=True)
+        if left_open and sets.unscored and not sets.interrupted and _tabu_is_better(sets, options):
             why = _too_many(sets)
             method, sets = build_choice(SEARCHES["tabu"], {}), None
-    scoring = deadline.passed()
-    found = run(
-        Problem(
-            allowed,
-            method,
-            sets=sets,
-            source=room if sets is None else None,
-            start=first,
-            time_limit=deadline.left(1.0, reserve),
-            seed=seed,
-            threads=threads,
-            progress=progress,
-        )
-    )
-    return _Graph(_with_notes(found, room, sets), method, sets, scoring, room, allowed, why, room.notes)
+    scoring, left = deadline.passed(), deadline.left(1.0, reserve)
+    if sets is not None and sets.interrupted:
+        left = min(AFTER_INTERRUPT, left or AFTER_INTERRUPT)
+    found = run(Problem(job, method, sets, first, left))
+    return _Graph(_with_notes(found, own, sets), method, sets, scoring, why)
 
 
-def _for_the_fit(room: Tabular, threads: int, deadline: Deadline, share: float) -> float:
+def _for_the_fit(job: Job, share: float) -> float:
     """Seconds to keep back for the fit. A table is a pass over the rows; a tree, once more what its family took to be
     scored, which is about one in as many as there are columns."""
-    if deadline.seconds is None or share == 0:
+    own, seconds = job.source, job.deadline.seconds
+    if own is None or seconds is None or share == 0:
         return 0.0
-    columns = len(room.names)
-    need = FIT_PER_CELL * room.data.n_rows * columns / threads + FIT_PER_COLUMN * columns
-    if room.grown_again:
-        need += deadline.seconds * (share + 1 / columns)
-    return min(need, deadline.seconds / 2)
+    columns = len(own.names)
+    need = FIT_PER_CELL * own.data.n_rows * columns / job.threads + FIT_PER_COLUMN * columns
+    if own.fit_grows:
+        need += seconds * (share + 1 / columns)
+    return min(need, seconds / 2)
 
 
 def _tabu_is_better(sets: ParentSets, options: Mapping[str, Any]) -> bool:
@@ -285,18 +260,19 @@ def _too_many(sets: ParentSets) -> str:
     return f"scoring all {sets.families:,} parent sets needs more than half of the time limit ({scored:,} were scored)"
 
 
-def _with_notes(found: Found, room: Tabular, sets: ParentSets | None) -> Found:
+def _with_notes(found: Found, own: Source, sets: ParentSets | None) -> Found:
     left_out = found.left_out if sets is None else sets.left_out
     notes = []
     if left_out:
-        gib = room.most_bytes(1) / 2**30
+        gib = own.most_bytes(1) / 2**30
         notes.append(
             f"left out {counted(left_out, 'parent set')} that would need more than the {gib:,.1f} GiB that are free, "
             "or more steps than can be taken"
         )
-    if room.uncut:
-        names = ", ".join(map(repr, room.uncut[:5])) + (", ..." if len(room.uncut) > 5 else "")
-        notes.append(f"there was no time to cut {counted(len(room.uncut), 'column')} as parents: {names}")
+    if own.uncut:
+        notes.append(
+            f"there was no time to cut {counted(len(own.uncut), 'column')} as parents: {some_names(own.uncut, 5)}"
+        )
     return replace(found, notes=(*found.notes, *notes)) if notes else found
 
 
@@ -324,7 +300,7 @@ def local_scores(
     checked = [(child, check_family(data, child, parents)) for child, parents in families]
     if not checked:
         return []
-    return [float(value) for value in source(data, score, prior).local_scores(checked)]
+    return [float(value) for value in build_source(data, score, prior).local_scores(checked)]
 
 
 def score(data: Data, parents: Parents, score: str | Choice = "auto", prior: str | Choice = "uniform") -> float:
@@ -346,7 +322,7 @@ def fit(data: Data, parents: Parents, score: str | Choice = "auto", prior: str |
     return _fitted(data, _graph(data, parents), score, prior, _plan(data, score, prior))
 
 
-fit_structure = fit  # with local structure: the best tree or graph in every node of a given DAG
+fit_structure = fit  # the name that users of decision graphs look for
 
 
 def fit_found(data: Dataset, found: Found, score: str | Choice, prior: str | Choice) -> Network:
@@ -372,7 +348,7 @@ def _fitted(
     plan: dict[str, Any],
     local: Mapping[str, float] | None = None,
 ) -> Network:
-    fitted = fit_models(source(data, score, prior), parents, local)
+    fitted = fit_models(build_source(data, score, prior), parents, local)
     return _network(data, fitted.models, fitted.score, plan)
 
 

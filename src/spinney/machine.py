@@ -1,21 +1,15 @@
-"""Threads, memory, and checks of the limits that users set.
+"""Threads and memory of this machine.
 
-In:  the user's n_jobs, time limit and seed.
-Out: a number of threads; bytes of free memory; or one sentence."""
+In:  the user's n_jobs.
+Out: a number of threads; bytes of free memory."""
 
 from __future__ import annotations
 
 import os
-from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
 
 from spinney.errors import ChoiceError, named
-
-
-def whole(value: Any) -> bool:
-    """Is it a whole number, of Python's or numpy's kind? int is asked first: an abstract class takes its time."""
-    return isinstance(value, (int, Integral)) and not isinstance(value, bool)
+from spinney.limits import whole
 
 
 def threads_for(n_jobs: int) -> int:
@@ -26,15 +20,6 @@ def threads_for(n_jobs: int) -> int:
         return min(int(n_jobs), 256)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, cores + 1 + int(n_jobs))
-
-
-def check_limits(time_limit: float | None, seed: int = 0) -> None:
-    if time_limit is not None and (
-        isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not time_limit > 0
-    ):
-        raise ChoiceError(f"{named('time_limit')} must be a number of seconds above 0, or None, not {time_limit!r}")
-    if not whole(seed):
-        raise ChoiceError(f"{named('seed')} must be a whole number, not {seed!r}")
 
 
 def available_memory() -> float:

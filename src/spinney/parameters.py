@@ -18,7 +18,7 @@ from spinney.deadline import Deadline
 from spinney.fitted.model import LocalModel
 
 if TYPE_CHECKING:
-    from spinney.scores.tabular import Tabular
+    from spinney.scores.source import Source
 
 Family = tuple[str, tuple[str, ...]]
 
@@ -42,7 +42,7 @@ class Fitted:
 class _Work:
     """Families that threads take one after another."""
 
-    room: Tabular
+    source: Source
     families: Sequence[Family]
     scores: Mapping[str, float]
     stop: _core.Stop = field(default_factory=_core.Stop)
@@ -59,7 +59,7 @@ class _Work:
             if self.stopped and parents:
                 continue
             try:
-                self.models[child] = self.room.fit(child, parents, self.scores[child], self.stop)
+                self.models[child] = self.source.fit(child, parents, self.scores[child], self.stop)
             except TimeoutError:
                 continue
             except BaseException as failure:
@@ -82,7 +82,7 @@ class _Work:
 
 
 def fit_models(
-    room: Tabular,
+    source: Source,
     parents: Mapping[str, tuple[str, ...]],
     local: Mapping[str, float] | None = None,
     required: Mapping[str, tuple[str, ...]] | None = None,
@@ -91,21 +91,21 @@ def fit_models(
 ) -> Fitted:
     """`local`: the scores of the families, where they are known; they are computed where not."""
     deadline = deadline or Deadline(None)
-    families = [(child, tuple(sorted(parents[child]))) for child in room.data.names]
+    families = [(child, tuple(sorted(parents[child]))) for child in source.data.names]
     if local is None:
-        values = room.local_scores(families, threads, None, deadline.left(0.5))
+        values = source.local_scores(families, threads, None, deadline.left(0.5))
         local = {child: float(value) for (child, _), value in zip(families, values, strict=True)}
     known = [family for family in families if not math.isnan(local[family[0]])]
-    if deadline.seconds is None and room.data.n_rows * len(families) < FEW_CELLS:
-        return Fitted({child: room.fit(child, own, local[child]) for child, own in families})
-    work = _Work(room, known, local)
+    if deadline.seconds is None and source.data.n_rows * len(families) < FEW_CELLS:
+        return Fitted({child: source.fit(child, own, local[child]) for child, own in families})
+    work = _Work(source, known, local)
     _run(work, threads, deadline)
     if work.failures:
         raise work.failures[0]
     without = [child for child, _ in families if child not in work.models]
     least = [(child, tuple(sorted((required or {}).get(child, ())))) for child in without]
     if least:
-        rest = _Work(room, least, dict(zip(without, map(float, room.local_scores(least, threads)), strict=True)))
+        rest = _Work(source, least, dict(zip(without, map(float, source.local_scores(least, threads)), strict=True)))
         _run(rest, threads, Deadline(None))
         if rest.failures:
             raise rest.failures[0]

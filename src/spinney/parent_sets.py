@@ -5,27 +5,19 @@ Out: ParentSets, which searches read. Children and parents are numbered in sorte
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
-from spinney.choices import Choice
-from spinney.constraints import Allowed, Constraints, allowed_by, listed_candidates
-from spinney.dataset import Data, as_dataset
-from spinney.deadline import Deadline
-from spinney.errors import ChoiceError
+from spinney.constraints import Allowed
+from spinney.errors import ChoiceError, way
 from spinney.layout import counted
-from spinney.machine import check_limits, threads_for
-from spinney.progress import Progress, reporting
-from spinney.scores import source
-
-if TYPE_CHECKING:
-    from spinney.scores.tabular import Tabular
 
 MOST_SCORE = 1e15  # beyond, sums of scores have no digits left for their differences
 
@@ -47,6 +39,7 @@ class ParentSets:
         complete: bool = False,
         unscored: int = 0,
         left_out: int = 0,
+        interrupted: bool = False,
     ) -> None:
         self.names = tuple(names)
         self.order = tuple(sorted(self.names))
@@ -56,7 +49,8 @@ class ParentSets:
         # The required parents per child under which dominated sets were dropped; None: none dropped, as far as known.
         self.pruned_for = pruned_for
         self.complete = complete  # known to hold dominated sets too
-        self.unscored = unscored  # sets for which the time was not enough
+        self.unscored = unscored  # sets that were not scored before the time limit or Ctrl-C
+        self.interrupted = interrupted  # by Ctrl-C
         self.left_out = left_out  # sets that would have needed more memory than there is
 
     @property
@@ -65,8 +59,9 @@ class ParentSets:
         missing = self.unscored + self.left_out
         if not missing or self.families is None:
             return ""
+        when = "before the interrupt" if self.interrupted else "within the time limit"
         reasons = [
-            *(["were scored within the time limit"] if self.unscored else []),
+            *([f"were scored {when}"] if self.unscored else []),
             *(["fit into memory"] if self.left_out else []),
         ]
         return f"the {self.families - missing:,} of {self.families:,} parent sets that {' and '.join(reasons)}"
@@ -142,6 +137,20 @@ class ParentSets:
         same = (members[first[:, None] + np.arange(len(parents))] == wanted).all(axis=1)
         return float(scores[rows[same][0]]) if same.any() else None
 
+    def total(self, parents: Mapping[str, tuple[str, ...]]) -> float:
+        """The score of a network, added up from the listed scores."""
+        scores = []
+        for child, own in parents.items():
+            score = self.score_of(child, own)
+            if score is None:
+                raise ChoiceError(
+                    f"no network was reached in which {child!r} has one of its listed parent sets",
+                    way("use {}", "search", "exact"),
+                    "list more sets",
+                )
+            scores.append(score)
+        return math.fsum(scores)
+
     def __len__(self) -> int:
         return sum(len(scores) for scores, _, _ in self.arrays)
 
@@ -187,6 +196,7 @@ class ParentSets:
             complete=self.complete,
             unscored=self.unscored,
             left_out=self.left_out,
+            interrupted=self.interrupted,
         )
 
     def _check_required(self, allowed: Allowed) -> None:
@@ -235,59 +245,4 @@ def _pack(scores: list[float], sets: list[tuple[int, ...]]) -> Arrays:
         np.array(scores, np.float64),
         np.array([len(s) for s in sets], np.int32),
         np.array([p for s in sets for p in s], np.int32),
-    )
-
-
-def score_parent_sets(
-    data: Data,
-    score: str | Choice = "auto",
-    prior: str | Choice = "uniform",
-    max_parents: int | None = 3,
-    candidates: Mapping[str, Iterable[str]] | None = None,
-    constraints: Constraints | None = None,
-    prune: bool = True,
-    bounds: bool = True,
-    n_jobs: int = -1,
-    progress: Progress = False,
-    time_limit: float | None = None,
-) -> ParentSets:
-    """Step 1: the local scores of all parent sets up to max_parents.
-
-    prune drops a set that is no better than one of its subsets (it is in no best network); bounds leaves out, unscored,
-    sets for which that can be proven beforehand (table scores, and pcart for discrete children). Neither changes the
-    best network. When the time is up, the sets that have been scored come back, with `unscored` saying how many have
-    not: small sets come first, and every child has its smallest one. Ctrl-C raises KeyboardInterrupt."""
-    data = as_dataset(data)
-    check_limits(time_limit)
-    deadline = Deadline(time_limit)
-    candidates = listed_candidates(candidates)
-    allowed = allowed_by(constraints, data.names, max_parents, candidates)
-    room = source(data, score, prior)
-    return scored_sets(room, allowed, prune, bounds, threads_for(n_jobs), progress, deadline.left())
-
-
-def scored_sets(
-    room: Tabular,
-    allowed: Allowed,
-    prune: bool,
-    bounds: bool,
-    threads: int,
-    progress: Progress,
-    time_limit: float | None,
-) -> ParentSets:
-    with reporting(progress, "scoring parent sets") as report:
-        found = room.parent_sets(
-            allowed, prune=prune, bounds=bounds and prune, threads=threads, report=report, time_limit=time_limit
-        )
-    if found.interrupted:
-        raise KeyboardInterrupt
-    return ParentSets(
-        room.data.names,
-        found,
-        families=found.families,
-        scored=found.scored,
-        pruned_for=dict(allowed.required) if prune else None,
-        complete=not prune and not found.late,
-        unscored=max(1, found.families - found.looked) if found.late else 0,
-        left_out=found.left_out,
     )

@@ -19,6 +19,9 @@ class Prior:
     by_size: tuple[float, ...] = ()  # empty: 0 for every size
     per_parameter: float = 0.0
 
+    def of_size(self, parents: int) -> float:
+        return self.by_size[min(parents, len(self.by_size) - 1)] if self.by_size else 0.0
+
 
 def prior_for(choice: Choice, variables: int) -> Prior:
     others = variables - 1

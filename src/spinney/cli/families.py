@@ -17,8 +17,8 @@ from spinney.cli.found import seconds
 from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.formats import formats_of, jkl
 from spinney.layout import counted
-from spinney.parent_sets import score_parent_sets
 from spinney.scores import resolved, why_resolved
+from spinney.step1 import score_parent_sets
 
 
 @reads_table

@@ -15,10 +15,11 @@ from spinney.choices import Choice, loaded
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
+from spinney.layout import some_names
 from spinney.priors import prior_for
 
 if TYPE_CHECKING:
-    from spinney.scores.tabular import Tabular
+    from spinney.scores.source import Source
 
 MOST_CONFIGURATIONS = 10**290  # as in core/table_score.cpp
 
@@ -41,14 +42,14 @@ def why_resolved(data: Dataset, score: str | Choice) -> str | None:
     return f"auto chose {resolved(data, score).name}: {kinds}"
 
 
-def source(
+def build_source(
     data: Dataset, score: str | Choice, prior: str | Choice = "uniform", deadline: Deadline | None = None
-) -> Tabular:
+) -> Source:
     """Build the source of local scores for this data."""
     choice = resolved(data, score)
     assert isinstance(choice.entry, Score)
     check_kinds(data, choice.entry)
-    build: type[Tabular] = loaded(choice.entry.source)
+    build: type[Source] = loaded(choice.entry.source)
     return build(data, choice, prior_for(choose_prior(prior), len(data.names)), deadline)
 
 
@@ -75,8 +76,7 @@ def check_family(data: Dataset, child: str, parents: Iterable[str]) -> tuple[str
     given = tuple(parents)
     for name in (child, *given):
         if not isinstance(name, str) or name not in data.kinds:
-            shown = ", ".join(map(repr, data.names[:8])) + (", ..." if len(data.names) > 8 else "")
-            raise ChoiceError(f"there is no column {name!r}; the columns are {shown}")
+            raise ChoiceError(f"there is no column {name!r}; the columns are {some_names(data.names, 8)}")
     if len(set(given)) < len(given):
         raise ChoiceError(f"a parent of {child!r} is named twice in {list(given)}; name it once")
     if child in given:

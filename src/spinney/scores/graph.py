@@ -1,9 +1,8 @@
 """Decision graphs: trees whose leaves can be merged, grown greedily over the parents; any mix of kinds.
 
 In:  a Dataset, the score graph, and a Prior on parent sets.
-Out: local scores, scored parent sets, a fitted Partition, a source that greedy search can ask, or a whole network grown
-at once. The growing is in core/decision_graph.cpp. Columns stand in sorted order of names, so that nothing depends on
-the order in the file; continuous parents are cut at quantiles, continuous children standardised."""
+Out: a Source; its local models are Partitions. Or a whole network, grown at once. The growing is in
+core/decision_graph.cpp; continuous parents are cut at quantiles here."""
 
 from __future__ import annotations
 
@@ -11,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from spinney import _core
 from spinney.choices import Choice
 from spinney.constraints import Allowed
+from spinney.cuts import Codes, quantile_cuts
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
@@ -26,66 +27,47 @@ from spinney.kinds import Continuous
 from spinney.machine import available_memory
 from spinney.priors import Prior
 from spinney.progress import Report
-from spinney.scores.columns import (
-    Codes,
-    Floats,
-    Preparing,
-    in_row_order,
-    leaf_sums,
-    quantile_cuts,
-    standardised,
-)
-from spinney.scores.tabular import check_sets_memory, prior_network
+from spinney.scores.columns import Preparing, leaf_sums
+from spinney.scores.source import LITTLE, Source
+from spinney.scores.tabular import prior_network
+from spinney.standard import Floats
 
-_LITTLE = 2**28  # bytes that need no asking
 _LEAVES = 8  # of a graph in a network, for foreseeing memory
 _BYTES_PER_ROW = {False: 24.0, True: 40.0}  # of a child: row numbers twice, tables of its leaves; continuous: its sums
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column as the core wants it, and what is needed to put it back into the user's units."""
+class Part:
+    """A column as a parent of decision graphs."""
 
     levels: int  # or bins
     ordered: bool
-    codes: Codes
-    values: Floats | None = None  # continuous: standardised, less `centre`
-    centre: float = 0.0
-    shift: float = 0.0
-    scale: float = 1.0
-    cuts: Floats | None = None  # continuous: between the bins, in the user's units
-
-    def facts(self) -> tuple[Any, ...]:
-        return self.levels, self.ordered, self.codes, self.values, self.centre
+    bins: Codes | None = None  # of a continuous column
+    cuts: Floats | None = None  # between its bins, in the user's units
 
 
 @dataclass(frozen=True)
 class Grown:
     models: dict[str, Partition]
     trace: list[tuple[float, float]]
-    ending: dict[str, Any]
+    stopped: str
 
 
-class Graphs:
+class Graphs(Source):
     """One data set under decision graphs."""
 
-    notes: tuple[str, ...] = ()  # what becomes of columns, for the user
-    grown_again = True
+    fit_grows = True
 
     def family_cost(self, parents: int) -> float:
-        """Nanoseconds to score a family of so many parents, foreseen."""
         return 20_000.0 + 45.0 * self.data.n_rows
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
-        self.data = data = in_row_order(data, deadline)
-        self.choice = choice
-        self.names = data.order
-        self._index = {name: i for i, name in enumerate(self.names)}
+        super().__init__(data, choice, prior, deadline)
+        if choice["structure_prior"] and choice["optimal"]:
+            raise ChoiceError("graph(structure_prior=True) is a prior on how a graph grows; leave optimal=True out")
         self._preparing = Preparing(deadline)
-        self._columns = [self._column(name) for name in self.names]
+        self._parts = [self._part(name) for name in self.names]
         self.uncut = self._preparing.uncut
-        self._facts = [column.facts() for column in self._columns]
-        self._prior = prior
         self._normal = {option: float(choice[option]) for option in ("mu0", "a", "nu", "lam")}
         levels, tables = self._network()
         self._spec = _core.GraphSpec(
@@ -99,8 +81,17 @@ class Graphs:
             network_tables=tables,
             per_parameter=math.log(choice["kappa"]) + prior.per_parameter,
             size_prior=list(prior.by_size),
+            structure_prior=choice["structure_prior"],
             **self._normal,
         )
+
+    @cached_property
+    def _graphs(self) -> _core.GraphScores:
+        parts = [(part.levels, part.ordered, part.bins) for part in self._parts]
+        return _core.GraphScores(self.data.for_core, self._spec, parts)
+
+    def _build(self) -> _core.Scores:
+        return self._graphs
 
     def _network(self) -> tuple[list[int], list[tuple[list[int], Floats]]]:
         if self.choice["prior"] != "pn":
@@ -116,114 +107,47 @@ class Graphs:
                     f"graph(prior=upn) or graph(prior=uniform), or cut the column into levels"
                 )
         tables = prior_network(self.choice["network"], self.data, "graph(prior=pn)").tables("score graph")
-        return [c.levels for c in self._columns], [
+        return [part.levels for part in self._parts], [
             ([self._index[p] for p in tables[name].parents], np.ascontiguousarray(tables[name].expanded().ravel()))
             for name in self.names
         ]
 
-    def _column(self, name: str) -> Column:
+    def _part(self, name: str) -> Part:
         kind = self.data.kinds[name]
         if not isinstance(kind, Continuous):
-            codes = self.data.codes(name).astype(np.uint16)
-            return Column(len(self.data.levels(name)), kind.word == "ordinal", codes)
+            return Part(len(self.data.levels(name)), kind.word == "ordinal")
         values = self.data.values(name)
-        standard, shift, scale = standardised(name, values, self.data.standardise)
-        centre = float(standard.mean()) if len(values) else 0.0
         if not self._preparing.time_for(name):  # one bin: of no use as a parent, and no cost
-            nothing: Codes = np.zeros(len(values), np.uint16)
-            return Column(1, True, nothing, standard - centre, centre, shift, scale, np.empty(0))
+            return Part(1, True, np.zeros(len(values), np.uint16), np.empty(0))
         cuts = quantile_cuts(np.sort(values), self.choice["bins"])
-        codes = np.searchsorted(cuts, values, side="right").astype(np.uint16)
-        return Column(len(cuts) + 1, True, codes, standard - centre, centre, shift, scale, cuts)
-
-    def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
-        return self._index[child], sorted(self._index[p] for p in parents)
-
-    def local_scores(
-        self,
-        families: Sequence[tuple[str, Sequence[str]]],
-        threads: int = 1,
-        report: Report | None = None,
-        time_limit: float | None = None,
-    ) -> Floats:
-        """In one call of the core. NaN for what was not scored within the time limit."""
-        for child, parents in families:
-            self._check_parents(child, parents, len(parents))
-        numbered = [self.family(child, parents) for child, parents in families]
-        with self._limits():
-            return _core.graph_scores(self._facts, self._spec, numbered, threads, report, time_limit or 0.0)
-
-    def parent_sets(
-        self,
-        allowed: Allowed,
-        *,
-        prune: bool,
-        bounds: bool,
-        threads: int,
-        report: Report | None,
-        time_limit: float | None,
-    ) -> _core.ScoredSets:
-        """`bounds` says nothing here: what a greedy graph over more parents gains has none."""
-        self._check_all(allowed)
-        check_sets_memory(allowed, prune)
-        with self._limits():
-            return _core.score_graph_sets(
-                self._facts,
-                self._spec,
-                allowed.for_core,
-                prune,
-                threads,
-                report,
-                time_limit or 0.0,
-            )
-
-    def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
-        for child, own, most in zip(self.names, args.allowed.candidates, args.allowed.most, strict=True):
-            if most > 0:
-                self._check_parents(child, [self.names[p] for p in own], 0)
-        if self.choice["optimal"]:
-            raise ChoiceError(
-                "graph(optimal=True) takes few configurations, and hc and tabu ask for any",
-                way("use {}", "search", "exact"),
-                way("lower {}", "max_parents"),
-                "leave optimal out",
-            )
-        with self._limits():
-            return _core.greedy_graphs(self._facts, self._spec, args, report)
+        return Part(len(cuts) + 1, True, np.searchsorted(cuts, values, side="right").astype(np.uint16), cuts)
 
     def fit(self, child: str, parents: Sequence[str], score: float, stop: _core.Stop | None = None) -> Partition:
-        """`stop` may be set by another thread: TimeoutError."""
         order = tuple(sorted(parents))
         number, numbers = self.family(child, order)
-        # The core looks through every column it is given; a prior network needs them all.
-        named = sorted([number, *numbers]) if self.choice["prior"] != "pn" else list(range(len(self.names)))
-        place = {v: i for i, v in enumerate(named)}
-        if not order and self._columns[number].values is not None:  # one leaf: cheap over a million rows
+        if not order and not self.data.kinds[child].discrete:  # one leaf: cheap over a million rows
             return self._partition(child, order, {"nodes": [(-1, -1, -1, 0, 0)]}, score)
-        with self._limits():
-            graph = _core.fit_graph(
-                [self._facts[v] for v in named], self._spec, place[number], [place[p] for p in numbers], stop
-            )
-        graph["nodes"] = [(named[node[0]] if node[0] >= 0 else -1, *node[1:]) for node in graph["nodes"]]
-        return self._partition(child, order, graph, score)
+        with self.limits():
+            return self._partition(child, order, self._graphs.fit(number, numbers, stop), score)
 
-    def on_the_way(
+    def partial_graph(
         self, child: str, parents: Sequence[str], steps: int, then: int = -1
     ) -> tuple[Partition, list[tuple[str, float]]]:
         """The graph after so many steps (-1: all) and one more operator, the `then`-th of those offered there (-1:
         none); and all operators that were offered, as C, B or M with what they gain."""
         order = tuple(sorted(parents))
         number, numbers = self.family(child, order)
-        found = _core.graph_moves(self._facts, self._spec, number, numbers, steps, then)
+        found = self._graphs.moves(number, numbers, steps, then)
         return self._partition(child, order, found, found["value"]), found["moves"]
 
     def local_global(self, allowed: Allowed, threads: int, report: Report | None, time_limit: float | None) -> Grown:
-        if self.choice["optimal"]:
-            raise ChoiceError("search local-global grows graphs step by step; leave optimal=True out")
+        for option in ("optimal", "structure_prior"):
+            if self.choice[option]:
+                raise ChoiceError(f"search local-global grows the graphs of all nodes at once; leave {option}=True out")
         self._check_all(allowed)
         n = len(self.names)
-        need = sum(self.data.n_rows * _BYTES_PER_ROW[c.values is not None] + _LEAVES * n * 48.0 for c in self._columns)
-        if need > _LITTLE and need > 0.8 * (there := available_memory()):
+        need = sum(self.data.n_rows * _BYTES_PER_ROW[p.bins is not None] + _LEAVES * n * 48.0 for p in self._parts)
+        if need > LITTLE and need > 0.8 * (there := available_memory()):
             raise LimitError(
                 f"growing the graphs of {n} columns at once needs about {need / 2**30:,.1f} GiB of memory and "
                 f"{there / 2**30:,.1f} GiB are free",
@@ -231,24 +155,16 @@ class Graphs:
                 way("give {}", "candidates"),
                 way("use {}", "search", "tabu"),
             )
-        with self._limits():
-            found = _core.local_global(
-                self._facts,
-                self._spec,
-                allowed.for_core,
-                threads,
-                report,
-                time_limit or 0.0,
-            )
+        with self.limits():
+            found = self._graphs.local_global(allowed.for_core, threads, report, time_limit or 0.0)
         models = {}
         for child, numbers, graph in zip(self.names, found["parents"], found["graphs"], strict=True):
-            by_size = self._prior.by_size
-            score = graph["value"] + (by_size[min(len(numbers), len(by_size) - 1)] if by_size else 0.0)
+            score = graph["value"] + self.prior.of_size(len(numbers))
             models[child] = self._partition(child, tuple(self.names[p] for p in numbers), graph, score)
-        return Grown({name: models[name] for name in self.data.names}, found["trace"], found)
+        return Grown({name: models[name] for name in self.data.names}, found["trace"], found["stopped"])
 
     def _partition(self, child: str, parents: tuple[str, ...], graph: dict[str, Any], score: float) -> Partition:
-        column = self._columns[self._index[child]]
+        column = None if self.data.kinds[child].discrete else self.data.standard(child)
         place = {self._index[name]: at for at, name in enumerate(parents)}
         nodes = graph["nodes"]
         splits = Splits(
@@ -264,26 +180,26 @@ class Graphs:
             parents,
             self.data.kinds[child],
             tuple(self.data.kinds[p] for p in parents),
-            sums=leaf_sums(self.data, parents, splits, column),
-            shift=column.shift,
-            scale=column.scale,
+            sums=leaf_sums(self.data, parents, splits, child),
+            shift=0.0 if column is None else column.shift,
+            scale=1.0 if column is None else column.scale,
             score=score,
-            alphas=None if column.values is not None else np.array(graph["exponents"]),
+            alphas=np.array(graph["exponents"]) if column is None else None,
             **splits.arrays | self._normal,
         )
 
     def _threshold(self, feature: int, goes_left: int) -> float:
         """The cut above the highest bin that goes left; of a leaf or a discrete parent, none."""
-        cuts = self._columns[feature].cuts if feature >= 0 else None
+        cuts = self._parts[feature].cuts if feature >= 0 else None
         return math.nan if cuts is None else float(cuts[goes_left.bit_length() - 1])
 
     def _sides(self, feature: int, goes_left: int) -> Any:
-        if feature < 0 or self._columns[feature].cuts is not None:
+        if feature < 0 or self._parts[feature].cuts is not None:
             return None
-        return np.array([goes_left >> level & 1 for level in range(self._columns[feature].levels)], bool)
+        return np.array([goes_left >> level & 1 for level in range(self._parts[feature].levels)], bool)
 
     @contextmanager
-    def _limits(self) -> Iterator[None]:
+    def limits(self) -> Iterator[None]:
         """The core's word that a joint table of the prior network outgrows it, as a sentence for the user."""
         try:
             yield
@@ -296,7 +212,7 @@ class Graphs:
         """Whether up to `most` of these can be the parents of a graph."""
         sizes = []
         for name in parents:
-            sizes.append(self._columns[self._index[name]].levels)
+            sizes.append(self._parts[self._index[name]].levels)
             if sizes[-1] > _core.most_graph_levels:
                 raise LimitError(
                     f"column {name!r} has {sizes[-1]} levels, and decision graphs take parents of at most "
@@ -308,6 +224,25 @@ class Graphs:
                 f"the parents of {child!r} may have {largest:,} joint levels, and the best of all partitions is found "
                 f"for at most {_core.most_graph_configurations:g}; name fewer parents, or leave optimal out",
                 way("lower {}", "max_parents"),
+            )
+
+    def check_family(self, child: str, parents: Sequence[str]) -> None:
+        self._check_parents(child, parents, len(parents))
+
+    def check_sets(self, allowed: Allowed, prune: bool) -> None:
+        self._check_all(allowed)
+        super().check_sets(allowed, prune)
+
+    def check_search(self, allowed: Allowed) -> None:
+        for child in allowed.names:
+            if allowed.most[child] > 0:
+                self._check_parents(child, allowed.candidates[child], 0)
+        if self.choice["optimal"]:
+            raise ChoiceError(
+                "graph(optimal=True) takes few configurations, and hc and tabu ask for any",
+                way("use {}", "search", "exact"),
+                way("lower {}", "max_parents"),
+                "leave optimal out",
             )
 
     def _check_all(self, allowed: Allowed) -> None:

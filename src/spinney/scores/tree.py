@@ -1,15 +1,15 @@
 """PCART and FT: the best decision tree, or the best cut table, over the parents; any mix of kinds.
 
 In:  a Dataset, the score pcart or ft, and a Prior on parent sets.
-Out: local scores, scored parent sets, a fitted Partition, or a source that greedy search can ask.
-The tree search is in core/local_tree.cpp, the leaves in core/leaf.hpp. Columns stand in sorted order of names, so that
-nothing depends on the order in the file; continuous children are standardised, continuous parents cut into cells."""
+Out: a Source; its local models are Partitions. The tree search is in core/local_tree.cpp, the leaves in core/leaf.hpp.
+Continuous parents are cut into cells here."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.choices import Choice
 from spinney.constraints import Allowed
+from spinney.cuts import Codes, first_of_cell, halving_cells, quantile_cuts
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
@@ -25,88 +26,72 @@ from spinney.fitted.partition import Partition, Splits
 from spinney.kinds import Continuous
 from spinney.machine import available_memory
 from spinney.priors import Prior
-from spinney.progress import Report
-from spinney.scores.columns import (
-    Codes,
-    Floats,
-    Preparing,
-    first_of_cell,
-    frequency_ranks,
-    frequent_levels,
-    halving_cells,
-    in_row_order,
-    leaf_sums,
-    neighbouring_levels,
-    quantile_cuts,
-    standardised,
-)
+from spinney.scores.columns import Preparing, frequency_ranks, frequent_levels, leaf_sums, neighbouring_levels
+from spinney.scores.source import LITTLE, Source, check_memory
+from spinney.standard import Floats
 
 _MOST_LEVELS = 14  # of a categorical parent: 2^14 level sets, 2.4 million ways to split them; see tree_families.cpp
 _MOST_BINS = 64  # ft: levels of a categorical parent
-_MOST_CONTINUOUS = 6  # as in core/local_tree.cpp
+_MOST_CONTINUOUS = 6  # as in core/local_tree.hpp
 _MOST_BOXES = 2.0**16  # joint level sets of a family
 _PER_ROW = (45.0, 50.0, 120.0, 1000.0)  # nanoseconds, by the number of continuous parents
-_LITTLE = 2**28  # bytes that need no asking
 _BYTES_PER_SET = 200
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column as the core wants it, and what is needed to put it back into the user's units."""
+class Part:
+    """A column as a parent of trees."""
 
     kind: str
     levels: int  # or halvings
-    codes: Codes
-    values: Floats | None = None  # standardised, less `centre`
-    centre: float = 0.0
-    shift: float = 0.0
-    scale: float = 1.0
+    cells: Codes | None = None  # of a continuous column
     cuts: tuple[Floats, ...] = ()  # ft: per cutting its cuts, in the user's units or in level codes
     cuttings: tuple[tuple[int, Codes], ...] = ()
     groupings: tuple[tuple[int, Codes], ...] = ()  # ways to group its levels, the finest first
 
-    def facts(self) -> tuple[Any, ...]:
-        cuttings, groupings = list(self.cuttings), list(self.groupings)
-        return self.kind, self.levels, self.codes, self.values, self.centre, cuttings, groupings
+    def for_core(self) -> tuple[Any, ...]:
+        return self.kind, self.levels, self.cells, list(self.cuttings), list(self.groupings)
 
 
-class Trees:
+class Trees(Source):
     """One data set under pcart or ft."""
 
-    grown_again = True
+    fit_grows = True
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
         if prior.per_parameter != 0:
             raise ChoiceError(
                 f"the priors ebic and kappa count parameters of tables; score {choice.name} takes the others"
             )
-        self.data = data = in_row_order(data, deadline)
-        self.choice = choice
-        self.names = data.order
-        self._index = {name: i for i, name in enumerate(self.names)}
+        super().__init__(data, choice, prior, deadline)
         self._binned = choice.name == "ft"
         self._preparing = Preparing(deadline)
-        self._columns = [self._column(name) for name in self.names]
+        self._parts = [self._part(name) for name in self.names]
         self.uncut = self._preparing.uncut
-        self._facts = [column.facts() for column in self._columns]
         bins = choice["max_bins"] - 1 if self._binned else 1
         self._leaf = {option: float(choice[option]) for option in ("alpha", "mu0", "a", "nu", "lam", "kappa")}
-        structure = self._binned or choice["structure_prior"]
         self._spec = _core.TreeSpec(
             self._binned,
-            structure_prior=structure,
+            structure_prior=self._binned or choice["structure_prior"],
             log_cuttings=-math.log(bins),
             size_prior=list(prior.by_size),
             ess=choice["ess"],
             **self._leaf,
         )
 
+    @cached_property
+    def _trees(self) -> _core.TreeScores:
+        return _core.TreeScores(self.data.for_core, self._spec, [part.for_core() for part in self._parts])
+
+    def _build(self) -> _core.Scores:
+        return self._trees
+
     def family_cost(self, parents: int) -> float:
         """Nanoseconds to score a family of so many parents, foreseen: the mean over children and parents as they come.
 
         Per row measured with no, one, two, three continuous parents; three times that where the child is ordinal; a
         fifth of a nanosecond for every split of a block of level sets: most cells hold few rows."""
-        columns = self._columns
+        columns = self._parts
         continuous = sum(column.kind == "continuous" for column in columns) / max(1, len(columns))
         ordinal = sum(column.kind == "ordinal" for column in columns) / max(1, len(columns))
         sets = [_level_sets(column) for column in columns if column.kind != "continuous"]
@@ -125,11 +110,11 @@ class Trees:
             total += share * (30_000 + self.data.n_rows * per_row + 0.2 * blocks * work)
         return total * (1 + 2 * ordinal)
 
-    def _column(self, name: str) -> Column:
+    def _part(self, name: str) -> Part:
         kind = self.data.kinds[name]
         if isinstance(kind, Continuous):
             return self._continuous(name, kind)
-        codes = self.data.codes(name).astype(np.uint16)
+        codes = self.data.codes(name)
         levels = len(self.data.levels(name))
         counts = np.bincount(codes, minlength=levels)
         if kind.word == "categorical":
@@ -137,11 +122,11 @@ class Trees:
             if self._binned:
                 bins = np.minimum(rank, _MOST_BINS - 1) if levels > _MOST_BINS else np.arange(levels, dtype=np.uint16)
                 cutting = (min(levels, _MOST_BINS), bins[codes])
-                return Column("categorical", levels, codes, cuttings=(cutting,), groupings=((cutting[0], bins),))
-            return Column("categorical", levels, codes, groupings=frequent_levels(rank, _MOST_LEVELS))
-        cuts, cuttings = self._cuttings(codes.astype(np.float64))
+                return Part("categorical", levels, cuttings=(cutting,), groupings=((cutting[0], bins),))
+            return Part("categorical", levels, groupings=frequent_levels(rank, _MOST_LEVELS))
+        cuts, cuttings = self._cuttings(codes.astype(np.float64)) if self._binned else ((), ())
         groupings = () if self._binned else neighbouring_levels(counts)
-        return Column("ordinal", levels, codes, cuts=cuts, cuttings=cuttings, groupings=groupings)
+        return Part("ordinal", levels, cuts=cuts, cuttings=cuttings, groupings=groupings)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -150,27 +135,21 @@ class Trees:
         return tuple(
             f"column {name!r} has {column.levels:,} levels; as a parent, {what} its {most - 1} most frequent ones and "
             f"treat the others as one"
-            for name, column in zip(self.names, self._columns, strict=True)
+            for name, column in zip(self.names, self._parts, strict=True)
             if column.kind == "categorical" and column.levels > most
         )
 
-    def _continuous(self, name: str, kind: Continuous) -> Column:
+    def _continuous(self, name: str, kind: Continuous) -> Part:
         values = self.data.values(name)
         halvings = 0 if self._binned else self.choice["max_splits"]
-        standard, shift, scale = standardised(name, values, self.data.standardise)
-        centre = float(standard.mean()) if len(values) else 0.0
         if not self._preparing.time_for(name):  # one cell: of no use as a parent, and no cost
             nothing: Codes = np.zeros(len(values), np.uint16)
-            uncut = ((1, nothing),) if self._binned else ()
-            return Column("continuous", 0, nothing, standard - centre, centre, shift, scale, (np.empty(0),), uncut)
-        cuts, cuttings = self._cuttings(values)
-        cells = halving_cells(values, kind.lo, kind.hi, halvings)
-        return Column("continuous", halvings, cells, standard - centre, centre, shift, scale, cuts, cuttings)
+            return Part("continuous", 0, nothing, (np.empty(0),), ((1, nothing),) if self._binned else ())
+        cuts, cuttings = self._cuttings(values) if self._binned else ((), ())
+        return Part("continuous", halvings, halving_cells(values, kind.lo, kind.hi, halvings), cuts, cuttings)
 
     def _cuttings(self, values: Floats) -> tuple[tuple[Floats, ...], tuple[tuple[int, Codes], ...]]:
         """All ways to cut at quantiles that differ; equal cuts collapse."""
-        if not self._binned:
-            return (), ()
         found: dict[bytes, Floats] = {}
         ordered = np.sort(values)
         for bins in range(2, self.choice["max_bins"] + 1):
@@ -181,80 +160,17 @@ class Trees:
         )
         return tuple(found.values()), cuttings
 
-    def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
-        return self._index[child], sorted(self._index[p] for p in parents)
-
-    def local_scores(
-        self,
-        families: Sequence[tuple[str, Sequence[str]]],
-        threads: int = 1,
-        report: Report | None = None,
-        time_limit: float | None = None,
-    ) -> Floats:
-        """In one call of the core. NaN for what was not scored within the time limit."""
-        for child, parents in families:
-            self._check_size(child, parents)
-        facts, numbered = self._named([self.family(child, parents) for child, parents in families])
-        return _core.tree_scores(facts, self._spec, numbered, threads, report, time_limit or 0.0)
-
-    def _named(
-        self, families: Sequence[tuple[int, Sequence[int]]]
-    ) -> tuple[list[tuple[Any, ...]], list[tuple[int, list[int]]]]:
-        """The columns that the families name, and the families in their numbers: the core looks through every column
-        it is given."""
-        named = sorted({v for child, parents in families for v in (child, *parents)})
-        place = {v: i for i, v in enumerate(named)}
-        numbered = [(place[child], [place[p] for p in parents]) for child, parents in families]
-        return [self._facts[v] for v in named], numbered
-
-    def parent_sets(
-        self,
-        allowed: Allowed,
-        *,
-        prune: bool,
-        bounds: bool,
-        threads: int,
-        report: Report | None,
-        time_limit: float | None,
-    ) -> _core.ScoredSets:
-        self._check_all(allowed)
-        for child in allowed.names:
-            self._check_size(child, allowed.required[child])
-        return _core.score_tree_sets(
-            self._facts,
-            self._spec,
-            allowed.for_core,
-            prune,
-            bounds,
-            threads,
-            report,
-            time_limit or 0.0,
-            self.most_bytes(threads),
-        )
-
-    @staticmethod
-    def most_bytes(threads: int) -> float:
-        """Of one family: as many as there are threads are scored at the same time."""
-        return max(_LITTLE, 0.8 * available_memory() / threads)
-
-    def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
-        return _core.greedy_trees(self._facts, self._spec, args, report, self.most_bytes(args.threads))
-
     def fit(self, child: str, parents: Sequence[str], score: float, stop: _core.Stop | None = None) -> Partition:
-        """`stop` may be set by another thread: TimeoutError."""
         order = tuple(sorted(parents))
         number, numbers = self.family(child, order)
-        facts, [own] = self._named([(number, numbers)])
         if not order:  # one leaf: nothing to search for, and cheap over a million rows
             nodes = [_Node(leaf=0)]
         elif self._binned:
-            choice = _core.fit_bins(facts, self._spec, *own, stop)
-            nodes = _table_nodes([self._columns[v] for v in numbers], choice)
+            choice = self._trees.fit_bins(number, numbers, stop)
+            nodes = _table_nodes([self._parts[v] for v in numbers], choice)
         else:
-            nodes = [
-                _tree_node(node, [self._threshold(v) for v in numbers])
-                for node in _core.fit_tree(facts, self._spec, *own, stop)["nodes"]
-            ]
+            thresholds = [self._threshold(v) for v in numbers]
+            nodes = [_tree_node(node, thresholds) for node in self._trees.fit_tree(number, numbers, stop)]
         return self._partition(child, order, nodes, score)
 
     def _threshold(self, number: int) -> Any:
@@ -262,12 +178,12 @@ class Trees:
         kind = self.data.kinds[self.names[number]]
         if not isinstance(kind, Continuous):
             return None
-        lo, hi, halvings = float(kind.lo or 0.0), float(kind.hi or 0.0), self._columns[number].levels
+        lo, hi, halvings = float(kind.lo or 0.0), float(kind.hi or 0.0), self._parts[number].levels
         # The smallest number that the coding puts into the cell: rounding must not move a row to the other side.
         return lambda cut: first_of_cell(lo, hi, halvings, cut)
 
     def _partition(self, child: str, parents: tuple[str, ...], nodes: list[_Node], score: float) -> Partition:
-        column = self._columns[self._index[child]]
+        continuous = not self.data.kinds[child].discrete
         splits = Splits(
             np.array([n.feature for n in nodes], np.int32),
             np.array([n.left for n in nodes], np.int32),
@@ -276,57 +192,51 @@ class Trees:
             tuple(n.goes_left for n in nodes),
             np.array([n.leaf for n in nodes], np.int32),
         )
-        sums = leaf_sums(self.data, parents, splits, column)
+        sums = leaf_sums(self.data, parents, splits, child)
         parts = np.array([n.part for n in sorted(nodes, key=lambda n: n.leaf) if n.leaf >= 0])
-        shared = self.choice["ess"] > 0 and column.kind == "categorical"
+        shared = self.choice["ess"] > 0 and self.data.kinds[child].word == "categorical"
         return Partition(
             child,
             parents,
             self.data.kinds[child],
             tuple(self.data.kinds[p] for p in parents),
             sums=sums,
-            shift=column.shift,
-            scale=column.scale,
+            shift=self.data.standard(child).shift if continuous else 0.0,
+            scale=self.data.standard(child).scale if continuous else 1.0,
             score=score,
             alphas=self.choice["ess"] * parts / sums.shape[1] if shared else None,
             **splits.arrays | self._leaf,
         )
 
-    def _check_size(self, child: str, parents: Iterable[str]) -> None:
-        columns = [self._columns[self._index[p]] for p in parents]
-        if not self._binned and sum(column.kind == "continuous" for column in columns) > _MOST_CONTINUOUS:
+    def check_family(self, child: str, parents: Sequence[str]) -> None:
+        parts = [self._parts[self._index[p]] for p in parents]
+        if not self._binned and sum(part.kind == "continuous" for part in parts) > _MOST_CONTINUOUS:
             raise LimitError(
                 f"trees of {child!r} over more than {_MOST_CONTINUOUS} continuous parents cannot be scored",
                 "name fewer",
                 way("lower {}", "max_parents"),
                 way("use {}", "score", "ft"),
             )
-        ways = math.prod(len(column.cuttings) for column in columns) if self._binned else 1
+        ways = math.prod(len(part.cuttings) for part in parts) if self._binned else 1
         if ways * self.data.n_rows > _core.most_cuttings:
             raise LimitError(
-                f"score ft would try {ways:,} joint ways to cut the {len(columns)} parents of {child!r}",
+                f"score ft would try {ways:,} joint ways to cut the {len(parts)} parents of {child!r}",
                 "name fewer parents",
                 "lower max_bins of the score",
             )
-        need = self._bytes(columns)
-        if need > _LITTLE and need > 0.8 * (there := available_memory()):
+        need = self._bytes(parts)
+        if need > LITTLE and need > 0.8 * (there := available_memory()):
             raise LimitError(
-                f"the trees of {child!r} over {len(list(parents))} parents need {need / 2**30:,.1f} GiB of memory and "
+                f"the trees of {child!r} over {len(parents)} parents need {need / 2**30:,.1f} GiB of memory and "
                 f"{there / 2**30:,.1f} GiB are free; name fewer parents, or ones with fewer levels"
             )
 
-    def _check_all(self, allowed: Allowed) -> None:
-        need, there = allowed.families * _BYTES_PER_SET, available_memory()
-        if need > _LITTLE and need > 0.8 * there:
-            raise LimitError(
-                f"scoring {allowed.families:,} parent sets needs {need / 2**30:,.1f} GiB of memory and "
-                f"{there / 2**30:,.1f} GiB are free",
-                way("lower {}", "max_parents"),
-                way("give {}", "candidates"),
-                "take fewer columns",
-            )
+    def check_sets(self, allowed: Allowed, prune: bool) -> None:
+        check_memory(
+            f"scoring {allowed.families:,} parent sets", _BYTES_PER_SET * allowed.families, "take fewer columns"
+        )
 
-    def _bytes(self, parents: Sequence[Column]) -> float:
+    def _bytes(self, parents: Sequence[Part]) -> float:
         """What the core's tables for one family take at the most."""
         if self._binned:
             return 16.0 * self.data.n_rows * (len(parents) + 1)
@@ -340,7 +250,7 @@ class Trees:
         return boxes * 64 + cells * boxes * 8 + vectors * self.data.n_rows * 4
 
 
-def _level_sets(column: Column) -> tuple[float, float]:
+def _level_sets(column: Part) -> tuple[float, float]:
     """How many level sets a discrete parent has, and how many ways to split them all."""
     k = float(column.levels)
     if column.kind == "ordinal":
@@ -362,7 +272,7 @@ class _Node:
 
 
 def _tree_node(node: tuple[Any, ...], thresholds: Sequence[Any]) -> _Node:
-    feature, left, right, cut, goes_left, leaf, _, part = node
+    feature, left, right, cut, goes_left, leaf, part = node
     if feature < 0:
         return _Node(leaf=leaf, part=part)
     if thresholds[feature] is not None:
@@ -370,7 +280,7 @@ def _tree_node(node: tuple[Any, ...], thresholds: Sequence[Any]) -> _Node:
     return _Node(feature, left, right, goes_left=np.array(goes_left, np.bool_))
 
 
-def _table_nodes(parents: Sequence[Column], choice: Sequence[int]) -> list[_Node]:
+def _table_nodes(parents: Sequence[Part], choice: Sequence[int]) -> list[_Node]:
     """A table as a tree: one parent after another, its bins or levels split off one by one."""
     nodes: list[_Node] = []
     leaves = 0

@@ -12,9 +12,12 @@ from typing import Any
 from spinney.catalog import Search, choose_search
 from spinney.choices import Choice, loaded
 from spinney.constraints import Allowed, Constraints, allowed_by
+from spinney.deadline import Deadline
 from spinney.errors import ChoiceError
 from spinney.graph import DAG
-from spinney.machine import check_limits, threads_for
+from spinney.job import Job
+from spinney.limits import check_limits
+from spinney.machine import threads_for
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress
 from spinney.search import alternatives, automatic
@@ -56,18 +59,8 @@ def search(
         )
     if constraints is not None:
         sets = sets.within(allowed)
-    return run(
-        Problem(
-            allowed,
-            choice,
-            sets=sets,
-            start=started(start, allowed),
-            time_limit=time_limit,
-            seed=seed,
-            threads=threads_for(n_jobs),
-            progress=progress,
-        )
-    )
+    job = Job(allowed, None, threads_for(n_jobs), Deadline(time_limit), seed, progress)
+    return run(Problem(job, choice, sets, started(start, allowed), time_limit))
 
 
 def check_options(options: Iterable[str]) -> None:
@@ -85,7 +78,8 @@ def run(problem: Problem) -> Found:
     sets = problem.sets
     if sets is None or not sets.over:
         return found
-    return replace(found, over=sets.over, stopped=found.stopped or ("time limit" if sets.unscored else ""))
+    why = "interrupted" if sets.interrupted else "time limit" if sets.unscored else ""
+    return replace(found, over=sets.over, stopped=found.stopped or why)
 
 
 def started(start: Any, allowed: Allowed) -> dict[str, tuple[str, ...]] | None:

@@ -126,9 +126,8 @@ def _solved(problem: Problem, keep: Keep, solve: Solve, began: float) -> Found |
     left = problem.time_limit
     if left is not None:
         left = max(1e-3, left - (time.perf_counter() - began))
-    part = dataclasses.replace(
-        problem, sets=ParentSets(problem.sets.names, arrays), start=None, time_limit=left, progress=False
-    )
+    sets = ParentSets(problem.sets.names, arrays)
+    part = dataclasses.replace(problem, job=problem.job.quiet(), sets=sets, start=None, time_limit=left)
     try:
         return solve(part)
     except NoNetwork:

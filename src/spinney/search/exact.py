@@ -15,7 +15,7 @@ from spinney.choices import build_choice
 from spinney.errors import LimitError, way
 from spinney.progress import reporting
 from spinney.search import greedy
-from spinney.search.found import Found, NoNetwork, Problem, memory_for, why_stopped
+from spinney.search.found import Found, NoNetwork, Problem, memory_for
 
 DP_SHARE = 0.8  # of the time limit: past it there is a quick climb
 
@@ -27,19 +27,17 @@ def run(problem: Problem) -> Found:
     with reporting(problem.progress, "dynamic programming") as report:
         limit = DP_SHARE * problem.time_limit if problem.time_limit else 0.0
         found = _core.dp(problem.sets.arrays, problem.threads, report, limit)
-    stopped = why_stopped(found)
-    if stopped:
+    if found["stopped"]:
         plain = build_choice(SEARCHES["hc"], {"restarts": 0})  # quick: the user has waited long enough
         left = 1.0 if not problem.time_limit else max(1e-3, problem.time_limit - (time.perf_counter() - began))
         climb = greedy.run(dataclasses.replace(problem, method=plain, time_limit=min(1.0, left)))
         return dataclasses.replace(
-            climb, method=str(problem.method), stopped=stopped, seconds=time.perf_counter() - began
+            climb, method=str(problem.method), stopped=found["stopped"], seconds=time.perf_counter() - began
         )
     if not found["feasible"]:
         raise NoNetwork()
-    names = problem.allowed.names
-    parents = {child: tuple(names[p] for p in own) for child, own in zip(names, found["parents"], strict=True)}
-    score = greedy.added(problem, parents)
+    parents = problem.named(found["parents"])
+    score = problem.sets.total(parents)
     seconds = time.perf_counter() - began
     return Found(parents, score, score, str(problem.method), seconds, ((seconds, score, score),))
 

@@ -6,7 +6,7 @@ Out: Found: a DAG or a class of them, its score, a true upper bound, and the way
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,14 @@ from spinney.choices import Choice
 from spinney.constraints import Allowed
 from spinney.errors import ChoiceError
 from spinney.graph import CPDAG, DAG
+from spinney.job import Job
 from spinney.machine import available_memory
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress
 
 if TYPE_CHECKING:
     from spinney.fitted.model import LocalModel
-    from spinney.scores.tabular import Tabular
+    from spinney.scores.source import Source
 
 FORMAT, VERSION = "spinney-found", 1  # of the file
 ROUNDING = 1e-15  # sums of the same numbers in another order differ by about this share of their sizes
@@ -35,15 +36,40 @@ def memory_for(method: Choice) -> float:
 
 @dataclass(frozen=True)
 class Problem:
-    allowed: Allowed
+    """What a search works on: scored parent sets, or the source of a job to ask as it goes."""
+
+    job: Job
     method: Choice
-    sets: ParentSets | None = None  # exactly one of the two is there
-    source: Tabular | None = None
+    sets: ParentSets | None = None
     start: Mapping[str, tuple[str, ...]] | None = None
-    time_limit: float | None = None
-    seed: int = 0
-    threads: int = 1
-    progress: Progress = False
+    time_limit: float | None = None  # seconds for this search
+
+    @property
+    def allowed(self) -> Allowed:
+        return self.job.allowed
+
+    @property
+    def source(self) -> Source:
+        """REQUIRES: there are no sets."""
+        assert self.job.source is not None
+        return self.job.source
+
+    @property
+    def threads(self) -> int:
+        return self.job.threads
+
+    @property
+    def seed(self) -> int:
+        return self.job.seed % 2**64
+
+    @property
+    def progress(self) -> Progress:
+        return self.job.progress
+
+    def named(self, numbers: Sequence[Sequence[int]]) -> dict[str, tuple[str, ...]]:
+        """The parents of every child by name."""
+        names = self.allowed.names
+        return {child: tuple(names[p] for p in own) for child, own in zip(names, numbers, strict=True)}
 
     def bound(self) -> float:
         """Every child with its best set, cycles or not: no DAG scores above. Infinite when the sets are not known."""
@@ -168,6 +194,3 @@ class Found:
             **({} if self.local is None else {"local_scores": dict(self.local)}),
         }
 
-
-def why_stopped(found: dict[str, Any]) -> str:
-    return "interrupted" if found["interrupted"] else "time limit" if found["late"] or found.get("stopped") else ""

@@ -5,13 +5,12 @@ Out: Found. Ctrl-C and the time limit return the best DAG so far."""
 
 from __future__ import annotations
 
-import math
 import time
 
 from spinney import _core
-from spinney.errors import ChoiceError, way
+from spinney.errors import ChoiceError
 from spinney.progress import reporting
-from spinney.search.found import Found, Problem, why_stopped
+from spinney.search.found import Found, Problem
 
 MOST = 2**31 - 1  # the core's int32
 
@@ -27,25 +26,24 @@ def run(problem: Problem) -> Found:
         options.get("patience", 0),
         options["restarts"],
         options["shake"],
-        problem.seed % 2**64,
+        problem.seed,
         problem.time_limit or 0.0,
         problem.threads,
     )
+    listed = problem.sets is not None
     with reporting(problem.progress, f"{problem.method.name} search") as report:
         if problem.sets is not None:
-            found = _core.greedy_listed(problem.sets.arrays, args, report)
+            found = _core.greedy(_core.list_scores(problem.sets.arrays), args, report)
         else:
-            assert problem.source is not None
+            problem.source.check_search(allowed)
             found = problem.source.greedy(args, report)
-    parents = {
-        child: tuple(allowed.names[p] for p in own) for child, own in zip(allowed.names, found["parents"], strict=True)
-    }
+    parents, stopped = problem.named(found["parents"]), found["stopped"]
     score = found["score"]
-    if problem.sets is not None:
-        parents, score = reached(problem, parents, why_stopped(found))
+    if listed:
+        parents, score = reached(problem, parents, stopped)
     bound = max(problem.bound(), score)
     trace = tuple((seconds, value, bound) for seconds, value in found["trace"])
-    local = None if problem.sets is not None else dict(zip(allowed.names, found["local"], strict=True))
+    local = None if listed else dict(zip(allowed.names, found["local"], strict=True))
     return Found(
         parents,
         score,
@@ -53,9 +51,9 @@ def run(problem: Problem) -> Found:
         str(problem.method),
         time.perf_counter() - began,
         trace,
-        why_stopped(found),
+        stopped,
         local=local,
-        left_out=found.get("left_out", 0),
+        left_out=found["left_out"],
     )
 
 
@@ -64,12 +62,13 @@ def reached(
 ) -> tuple[dict[str, tuple[str, ...]], float]:
     """The graph with its score. A stop may come before listed sets, or what the search starts from, were reached: then
     the start, or the required edges alone, if they score more."""
+    assert problem.sets is not None
     known = [parents, *([dict(problem.start or {}), dict(problem.allowed.required)] if stopped else [])]
     scored, refused = [], None
     for graph in known:
         if graph:
             try:
-                scored.append((graph, added(problem, graph)))
+                scored.append((graph, problem.sets.total(graph)))
             except ChoiceError as error:
                 refused = refused or error
     if not scored:
@@ -77,18 +76,3 @@ def reached(
         raise refused
     return max(scored, key=lambda one: one[1])
 
-
-def added(problem: Problem, parents: dict[str, tuple[str, ...]]) -> float:
-    """The total, added up again from the listed scores."""
-    assert problem.sets is not None
-    scores = []
-    for child, own in parents.items():
-        score = problem.sets.score_of(child, own)
-        if score is None:
-            raise ChoiceError(
-                f"no network was reached in which {child!r} has one of its listed parent sets",
-                way("use {}", "search", "exact"),
-                "list more sets",
-            )
-        scores.append(score)
-    return math.fsum(scores)

@@ -21,8 +21,8 @@ import numpy as np
 
 from spinney import _core
 from spinney.progress import telling
-from spinney.search import branch, greedy, relaxation
-from spinney.search.found import Found, NoNetwork, Problem, memory_for, why_stopped
+from spinney.search import branch, relaxation
+from spinney.search.found import Found, NoNetwork, Problem, memory_for
 from spinney.search.parts import Clock, Node, Stopped, topological
 
 DP_AT_ONCE = 18  # variables: dynamic programming takes a few hundredths of a second
@@ -136,7 +136,7 @@ class _Search:
     def _climbed(
         self, node: Node, orders: list[list[int]], weights: Sequence[float] = (), random: int = 0, patience: int = 3
     ) -> None:
-        seed, threads, limit = self.problem.seed % 2**64, self.problem.threads, self.clock.left(0.3)
+        seed, threads, limit = self.problem.seed, self.problem.threads, self.clock.left(0.3)
         found = node.part.climb(orders, list(weights), random, patience, seed, threads, limit)
         node.propose(found["order"])
         self.clock.note(found)
@@ -154,9 +154,8 @@ class _Search:
             return
         found = _core.dp(node.part.arrays, self.problem.threads, None, self.clock.left())
         self.clock.note(found)
-        why = why_stopped(found)
-        if why:
-            raise Stopped(why)
+        if found["stopped"]:
+            raise Stopped(found["stopped"])
         node.propose(topological(found["parents"]))
         node.settle()
 
@@ -219,7 +218,7 @@ class _Search:
             end = int(sizes[: place + 1].sum())
             parents[names[v]] = tuple(names[p] for p in members[end - sizes[place] : end])
         parents = {name: parents[name] for name in names}
-        score = greedy.added(self.problem, parents)
+        score = self.problem.sets.total(parents)
         bound = max(score, self.root.bound()) if self.root.open() else score
         seconds = self.clock.seconds()
         trace = (*((t, min(s, score), max(b, bound)) for t, s, b in self.trace), (seconds, score, bound))

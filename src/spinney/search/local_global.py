@@ -11,17 +11,18 @@ import time
 from spinney.errors import ChoiceError, way
 from spinney.progress import reporting
 from spinney.scores.graph import Graphs
-from spinney.search.found import Found, Problem, why_stopped
+from spinney.search.found import Found, Problem
 
 
 def run(problem: Problem) -> Found:
     began = time.perf_counter()
-    if not isinstance(problem.source, Graphs):
+    source = problem.source
+    if not isinstance(source, Graphs):
         raise ChoiceError("search local-global grows decision graphs", way("use it with {}", "score", "graph"))
     if problem.start is not None:
         raise ChoiceError("search local-global starts without arcs and takes no start; leave start out")
     with reporting(problem.progress, "local-global search") as report:
-        grown = problem.source.local_global(problem.allowed, problem.threads, report, problem.time_limit)
+        grown = source.local_global(problem.allowed, problem.threads, report, problem.time_limit)
     score = math.fsum(float(model.score or 0.0) for model in grown.models.values())
     trace = tuple((seconds, value, math.inf) for seconds, value in grown.trace)
     return Found(
@@ -31,6 +32,6 @@ def run(problem: Problem) -> Found:
         str(problem.method),
         time.perf_counter() - began,
         trace,
-        why_stopped(grown.ending),
+        grown.stopped,
         models=grown.models,
     )

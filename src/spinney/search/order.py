@@ -9,27 +9,25 @@ import time
 
 from spinney import _core
 from spinney.progress import reporting
-from spinney.search.found import Found, Problem, why_stopped
+from spinney.search.found import Found, Problem
 from spinney.search.greedy import MOST, reached
 
 
 def run(problem: Problem) -> Found:
     began = time.perf_counter()
     assert problem.sets is not None
-    names = problem.allowed.names
     with reporting(problem.progress, "order search") as report:
         found = _core.order(
             problem.sets.arrays,
             [] if problem.start is None else problem.start_lists(),
             min(problem.method["runs"], MOST),
             min(problem.method["patience"], MOST),
-            problem.seed % 2**64,
+            problem.seed,
             problem.threads,
             report,
             problem.time_limit or 0.0,
         )
-    parents = {child: tuple(names[p] for p in own) for child, own in zip(names, found["parents"], strict=True)}
-    parents, score = reached(problem, parents, why_stopped(found))
+    parents, score = reached(problem, problem.named(found["parents"]), found["stopped"])
     bound = max(problem.bound(), score)
     trace = tuple((seconds, value, bound) for seconds, value in found["trace"])
-    return Found(parents, score, bound, str(problem.method), time.perf_counter() - began, trace, why_stopped(found))
+    return Found(parents, score, bound, str(problem.method), time.perf_counter() - began, trace, found["stopped"])

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
-from spinney.search.found import ROUNDING, why_stopped
+from spinney.search.found import ROUNDING
 
 Cluster = tuple[list[int], int]  # members, k: see core/clusters.hpp
 
@@ -38,9 +38,9 @@ class Clock:
             raise Stopped("time limit")
 
     def note(self, found: dict[str, Any]) -> None:
-        """What the core says of an early end; late alone may have been the step's own limit."""
-        if found["interrupted"]:
-            raise Stopped(why_stopped(found))
+        """What the core says of an early end; a time limit may have been the step's own."""
+        if found["stopped"] == "interrupted":
+            raise Stopped(found["stopped"])
         self.check()
 
 

@@ -20,6 +20,7 @@ from spinney import _core
 from spinney.constraints import Allowed
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, named, way
+from spinney.layout import some_names
 from spinney.machine import available_memory
 from spinney.progress import reporting
 from spinney.search.found import Found, NoNetwork, Problem
@@ -113,7 +114,7 @@ def _shape(problem: Problem) -> _Shape:
         raise ChoiceError("search tan needs the class column", f"name it in the search as in 'tan(target={example})'")
     for option, name in (("target", target), ("root", root)):
         if name is not None and name not in allowed.index:
-            known = ", ".join(map(repr, allowed.names[:8])) + (", ..." if len(allowed.names) > 8 else "")
+            known = some_names(allowed.names, 8)
             raise ChoiceError(f"{method.name}: {option} is {name!r}, which is no column; the columns are {known}")
     if root is not None and root == target:
         raise ChoiceError(f"tan: {root!r} is the class and cannot be the root; name an attribute")
@@ -163,7 +164,6 @@ def _check(problem: Problem, shape: _Shape) -> None:
 
 def _counted(problem: Problem, shape: _Shape) -> _Scores:
     """From the data: first every node with the stem alone, then with one more parent, some children at a time."""
-    assert problem.source is not None
     nodes, limit = shape.nodes, problem.time_limit
     deadline = Deadline(None if limit is None else max(limit / 2, limit - SECONDS_PER_PAIR * len(nodes) ** 2))
     _check_memory(problem, len(nodes))
@@ -177,7 +177,7 @@ def _counted(problem: Problem, shape: _Shape) -> _Scores:
                 return np.empty(0)
             told = None if report is None else lambda some, _: report(done + some, total)
             left = None if free else deadline.left()
-            return np.asarray(problem.source.local_scores(families, problem.threads, told, left))  # type: ignore[union-attr]
+            return np.asarray(problem.source.local_scores(families, problem.threads, told, left))
 
         scores = _nothing(math.fsum(ask([(name, ()) for name in shape.stem], free=True)), len(nodes))
         alone = [i for i, child in enumerate(nodes) if shape.may_be_alone(child)]

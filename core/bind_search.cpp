@@ -1,0 +1,134 @@
+// The interface for searches: greedy over any scores; dynamic programming and orders over listed sets; best trees.
+#include "bind.hpp"
+#include "search_branching.hpp"
+#include "search_dp.hpp"
+#include "search_greedy.hpp"
+#include "search_order.hpp"
+
+namespace spinney {
+namespace {
+
+VarSet to_set(const std::vector<int>& list, int variables) {
+    VarSet set(variables);
+    for (int v : list) set.insert(v);
+    return set;
+}
+
+struct GreedyArgs {
+    Lists start;
+    const Allowed* allowed;                              // kept alive by Python
+    int tabu, patience, restarts, shake;
+    std::uint64_t seed;
+    double time_limit;
+    int threads;
+
+    GreedyRequest request() const {
+        const int n = static_cast<int>(start.size());
+        check_lists(start, n);
+        must(allowed->variables() == n, "a limit per child");
+        GreedyRequest r;
+        r.start = start;
+        for (int v = 0; v < n; ++v) {
+            r.allowed.push_back(to_set(allowed->candidates[v], n));
+            r.required.push_back(to_set(allowed->required[v], n));
+        }
+        r.most = allowed->most;
+        r.tabu = tabu, r.patience = patience, r.restarts = restarts, r.shake = shake;
+        r.seed = seed, r.time_limit = time_limit;
+        return r;
+    }
+};
+
+}  // namespace
+
+void bind_searches(nb::module_& m) {
+    m.attr("most_dp_variables") = most_dp_variables;
+    m.def("dp_bytes", &dp_bytes, "variables"_a, "threads"_a);
+
+    nb::class_<GreedyArgs>(m, "GreedyArgs")
+        .def("__init__",
+             [](GreedyArgs* self, const nb::list& start, const Allowed* allowed, int tabu, int patience, int restarts, int shake,
+                std::uint64_t seed, double time_limit, int threads) {
+                 new (self) GreedyArgs{to_lists(start), allowed, tabu, patience, restarts, shake, seed, time_limit, threads};
+             },
+             "start"_a, "allowed"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a, "time_limit"_a, "threads"_a,
+             nb::keep_alive<1, 3>())
+        .def_ro("threads", &GreedyArgs::threads)
+        .def_prop_ro("allowed", [](const GreedyArgs& self) { return self.allowed; }, nb::rv_policy::reference);
+
+    m.def(
+        "greedy",
+        [](const Scores& scores, const GreedyArgs& args, nb::object progress, double most_bytes) {
+            GreedyRequest request = args.request();
+            must(static_cast<int>(request.start.size()) == scores.variables(), "a start for every variable");
+            scores.check(*args.allowed);
+            Control control;
+            Team team(args.threads, control);
+            scores.prepare(everybody(scores.variables()), team);
+            const auto local = scores.local(most_bytes);
+            Ending ending;
+            GreedyResult found = run(control, progress, ending, args.time_limit, [&] { return greedy(*local, request, team, control); });
+            for (int v = 0; v < scores.variables(); ++v) found.parents[v] = scores.meant(v, found.parents[v]);
+            ending.late |= found.stopped;
+            nb::dict out;
+            out["parents"] = nb::cast(found.parents);
+            out["score"] = found.score;
+            out["local"] = nb::cast(found.local);
+            out["trace"] = nb::cast(found.trace);
+            out["left_out"] = local->left_out();
+            out["stopped"] = ending.text();
+            return out;
+        },
+        "scores"_a, "args"_a, "progress"_a.none(), "most_bytes"_a = 0.0);
+
+    m.def(
+        "dp",
+        [](const SetsIn& arrays, int threads, nb::object progress, double time_limit) {
+            ListedSets sets = read_sets(arrays);
+            must(!sets.empty() && sets.size() <= most_dp_variables, "at most 32 variables");
+            Control control;
+            Team team(threads, control);
+            Ending ending;
+            DpResult found = run(control, progress, ending, time_limit, [&] { return dp(sets, team, control); });
+            nb::dict out;
+            out["parents"] = nb::cast(found.parents);
+            out["feasible"] = found.feasible;
+            out["stopped"] = ending.text();
+            return out;
+        },
+        "sets"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+
+    m.def(
+        "order",
+        [](const SetsIn& arrays, const nb::list& given, int runs, int patience, std::uint64_t seed, int threads, nb::object progress,
+           double time_limit) {
+            ListedSets sets = read_sets(arrays);
+            Lists start = to_lists(given);
+            if (!start.empty()) check_lists(start, static_cast<int>(sets.size()));
+            must(!sets.empty() && runs >= 1 && patience >= 0, "a variable, a run");
+            OrderRequest request{std::move(start), runs, patience, seed, time_limit};
+            Control control;
+            Team team(threads, control);
+            Ending ending;
+            OrderResult found = run(control, progress, ending, time_limit, [&] { return order_search(sets, request, team, control); });
+            nb::dict out;
+            out["parents"] = nb::cast(found.parents);
+            out["order"] = nb::cast(found.order);
+            out["trace"] = nb::cast(found.trace);
+            ending.late |= found.stopped;
+            out["stopped"] = ending.text();
+            return out;
+        },
+        "sets"_a, "start"_a, "runs"_a, "patience"_a, "seed"_a, "threads"_a, "progress"_a.none(), "time_limit"_a);
+
+    m.def(
+        "branching",
+        [](DoublesIn weights, const std::vector<bool>& may_be_root, bool forest, double tie) {
+            must(weights.size() == may_be_root.size() * may_be_root.size() && tie >= 0, "a weight for every pair");
+            return best_branching({static_cast<int>(may_be_root.size()), {weights.data(), weights.size()}, may_be_root, forest, tie});
+        },
+        "weights"_a, "may_be_root"_a, "forest"_a, "tie"_a);
+
+}
+
+}  // namespace spinney

@@ -1,0 +1,32 @@
+"""One learning job: what Step 1, the search and the fit work with.
+
+In:  a score source, the resolved constraints, threads, the time limit, the seed, and whether to show progress.
+Out: one frozen record that goes through all steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from spinney.constraints import Allowed
+from spinney.deadline import Deadline
+from spinney.progress import Progress
+
+if TYPE_CHECKING:
+    from spinney.scores.source import Source
+
+
+@dataclass(frozen=True)
+class Job:
+    """`source` is None where scored parent sets are all that there is; it holds the data."""
+
+    allowed: Allowed
+    source: Source | None = None
+    threads: int = 1
+    deadline: Deadline = field(default_factory=lambda: Deadline(None))
+    seed: int = 0
+    progress: Progress = False
+
+    def quiet(self) -> Job:
+        """The same without progress."""
+        return replace(self, progress=False)
