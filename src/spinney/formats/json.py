@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from spinney.errors import ChoiceError, FileFormatError, SpinneyError
 from spinney.fitted.model import LocalModel
 from spinney.fitted.partition import Partition
+from spinney.fitted.polynomial import Polynomial
 from spinney.fitted.table import Table
 from spinney.formats.plain import json_value
 from spinney.formats.text import read_text, write_text
@@ -245,8 +246,10 @@ def _whole(numbers: list[int]) -> NDArray[np.int32]:
 _PLAIN_MODELS: dict[str, Callable[[Any], dict[str, object]]] = {
     Table.word: _plain_table,
     Partition.word: _plain_partition,
+    Polynomial.word: Polynomial.to_plain,
 }
 _MODELS: dict[str, Callable[[dict[str, Any], dict[str, Kind]], LocalModel]] = {
     Table.word: _table,
     Partition.word: _partition,
+    Polynomial.word: lambda node, kinds: Polynomial.from_plain({**node, "score": _number(node["score"])}, kinds),
 }
