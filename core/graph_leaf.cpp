@@ -13,7 +13,7 @@ LeafScore::LeafScore(const GraphData& data, const GraphSpec& spec, int child) : 
     if (column.values) {
         LeafOptions options = spec.normal;
         options.mu0 -= column.centre;
-        normal_.emplace(0, data.rows, options);
+        normal_.emplace(TreeColumn{}, data.rows, options);  // it is given sums, and reads no rows
     } else if (spec.exponents == Exponents::uniform) {
         of_level_ = rising_table(1, data.rows);
         of_total_ = rising_table(column.levels, data.rows);

@@ -2,31 +2,34 @@
 
 #include <deque>
 
+#include "portable.hpp"
 #include "vector_math.hpp"
 
 namespace spinney {
 
 double CountTable::not_yet(std::size_t count) const {
-    constexpr int some = 256;
-    if (++asked_ < some) return number_(count);
-    make();
-    return (*numbers_)[count];
+    if (count < kept_ && make(1)) return (*numbers_)[count];
+    return number_(count);
 }
 
-void CountTable::make() const {
+bool CountTable::make(std::size_t wanted) const {
     struct Kept { Key key; std::shared_ptr<const std::vector<double>> numbers; };
-    constexpr std::size_t most = 8;
+    constexpr std::size_t most_kept = 32, some = 256;
     thread_local std::deque<Kept> kept;
-    for (const Kept& table : kept)
-        if (table.key == key_ && table.numbers->size() == size_) {
-            numbers_ = table.numbers;
-            return;
-        }
-    auto numbers = std::make_shared<std::vector<double>>(size_);
-    for (std::size_t n = 0; n < size_; ++n) (*numbers)[n] = number_(n);
+    if (asked_ == 0 || asked_ + wanted >= some)
+        for (const Kept& table : kept)
+            if (table.key == key_ && table.numbers->size() == kept_) {
+                numbers_ = table.numbers;
+                return true;
+            }
+    asked_ += wanted;
+    if (asked_ < std::max(some, kept_ / 4)) return false;
+    auto numbers = std::make_shared<std::vector<double>>(kept_);
+    for (std::size_t n = 0; n < kept_; ++n) (*numbers)[n] = number_(n);
     numbers_ = numbers;
     kept.push_back({key_, std::move(numbers)});
-    if (kept.size() > most) kept.pop_front();
+    if (kept.size() > most_kept) kept.pop_front();
+    return true;
 }
 
 SPINNEY_CLONES void look_up(const double* table, double sign, const std::uint32_t* counts, std::size_t n, double* out,
@@ -55,6 +58,48 @@ SPINNEY_CLONES void log_scatter(const LeafOptions& o, const double* sums, std::s
     }
 }
 
+CountTable normal_constants(const LeafOptions& o, std::size_t rows) {
+    return {{1, o.a, o.nu, o.lambda}, rows, [o](std::size_t n) {
+                const double m = static_cast<double>(n);
+                return n == 0 ? 0 : -m / 2 * std::log(std::numbers::pi) + o.nu / 2 * std::log(o.lambda * o.nu) + 0.5 * std::log(o.a / (m + o.a)) +
+                                        log_gamma((m + o.nu) / 2) - log_gamma(o.nu / 2);
+            }};
+}
+
+std::vector<double> scatter_limits(const LeafOptions& o, const CountTable& constant, double price) {
+    const std::size_t most = std::min<std::size_t>(constant.size(), 32);
+    std::vector<double> leaf(most), any(most), limits(most, -INFINITY);         // of n rows without scatter: one leaf, or any number
+    double limit = INFINITY;
+    for (std::size_t n = 1; n < most; ++n) {
+        const double weight = (static_cast<double>(n) + o.nu) / 2;
+        double parted = -INFINITY;
+        for (std::size_t part = 1; part < n; ++part) parted = std::max(parted, leaf[part] + any[n - part]);
+        leaf[n] = constant[n] + price - weight * std::log(o.nu * o.lambda);
+        any[n] = std::max(leaf[n], parted);
+        limits[n] = limit = std::min(limit, (constant[n] + price - parted) / weight - 1e-9);
+    }
+    return limits;
+}
+
+bool OrdinalLeaf::one_row(const Number* sums, double& score) {
+    int level = -1;
+    for (int k = 0; k < levels_; ++k)
+        if (sums[k]) {
+            if (level >= 0 || sums[k] > 1) return false;
+            level = k;
+        }
+    if (level < 0) return false;
+    if (lone_.empty()) {
+        const std::size_t k = levels_;
+        std::vector<Number> each(k * k, 0);
+        for (std::size_t i = 0; i < k; ++i) each[i * k + i] = 1;
+        lone_.resize(k);
+        scores(each.data(), k, k, lone_.data());
+    }
+    score = lone_[level];
+    return true;
+}
+
 // reach[t] e^scale[t] is the sum over all ways to cut the first t levels into runs; a cut has odds kappa. The last run
 // of the first t levels is s..t.
 void OrdinalLeaf::scores(const Number* sums, std::size_t stride, std::size_t leaves, double* out) {
@@ -62,9 +107,21 @@ void OrdinalLeaf::scores(const Number* sums, std::size_t stride, std::size_t lea
     scratch_.resize((3 * k + 4) * lanes);
     double *reach = scratch_.data(), *scale = reach + (k + 1) * lanes, *term = scale + (k + 1) * lanes, *most = term + k * lanes,
            *sum = most + lanes;
+    bool tables = true;
+    for (const CountTable& table : of_run_) tables &= table.made(leaves * k / 2);
     for (std::size_t from = 0; from < leaves; from += lanes) {
         const std::size_t n = std::min(lanes, leaves - from);
         Number total[lanes] = {}, in_run[lanes];
+        bool in_table = tables;
+        if (tables && total_.kept() < total_.size()) {
+            Number most = 0;
+            for (std::size_t i = 0; i < n; ++i) {
+                Number all = 0;
+                for (std::size_t level = 0; level < k; ++level) all += sums[level * stride + from + i];
+                most = std::max(most, all);
+            }
+            in_table = most < total_.kept();
+        }
         std::fill_n(reach, lanes, 1 / kappa_);           // the first run is not cut off from anything
         std::fill_n(scale, lanes, 0.0);
         for (std::size_t t = 1; t <= k; ++t) {
@@ -73,11 +130,12 @@ void OrdinalLeaf::scores(const Number* sums, std::size_t stride, std::size_t lea
             std::fill_n(in_run, lanes, Number{0});
             for (std::size_t s = t; s >= 1; --s) {
                 const Number* own = sums + (s - 1) * stride + from;
-                const double *run = of_run_[t - s].data(), *before = scale + (s - 1) * lanes;
+                const CountTable& table = of_run_[t - s];
+                const double *run = tables ? table.data() : nullptr, *before = scale + (s - 1) * lanes;
                 double* here = term + (t - s) * lanes;
                 for (std::size_t i = 0; i < n; ++i) {
                     in_run[i] += own[i];
-                    here[i] = before[i] + run[in_run[i]];
+                    here[i] = before[i] + (in_table ? run[in_run[i]] : table[in_run[i]]);
                     most[i] = std::max(most[i], here[i]);
                 }
             }

@@ -1,18 +1,43 @@
-// All joint choices, parent by parent: the rows' configuration so far is numbered densely over what occurs, so the next
-// parent's bins only extend it, and no choice partitions the rows again.
+// The rows are summed up by the joint finest bins of the parents; what is numbered from here on are these points. All joint
+// choices, parent by parent: the points' configuration so far is numbered densely over what occurs, so the next parent's
+// bins only extend it, and no choice partitions the points again.
 #include "local_bins.hpp"
 
 #include <limits>
+#include <stdexcept>
 
 #include "threads.hpp"
 
 namespace spinney {
+
+Cuttings::Cuttings(std::span<const Cutting> cuttings, std::size_t rows) : codes(rows, 0) {
+    std::vector<std::int32_t> label;
+    for (const Cutting& cutting : cuttings) {
+        label.assign(static_cast<std::size_t>(finest) * cutting.bins, -1);
+        std::int32_t next = 0;
+        for (std::size_t row = 0; row < rows; ++row) {
+            auto& own = label[codes[row] * std::size_t(cutting.bins) + cutting.codes[row]];
+            if (own < 0) own = next++;
+            if (next > std::numeric_limits<std::uint16_t>::max() + 1) throw std::length_error("more bins than codes can tell apart");
+            codes[row] = static_cast<std::uint16_t>(own);
+        }
+        finest = std::max(next, 1);
+    }
+    for (const Cutting& cutting : cuttings) {
+        ways.push_back({cutting.bins, std::vector<std::uint16_t>(finest, 0)});
+        for (std::size_t row = 0; row < rows; ++row) ways.back().of_finest[codes[row]] = cutting.codes[row];
+    }
+}
+
 namespace {
 
 class Choices {
 public:
-    Choices(TreeScorer& scorer, const std::vector<std::vector<Cutting>>& parents, std::size_t rows)
-        : scorer_(scorer), parents_(parents), number_(parents.size() + 1, std::vector<std::uint32_t>(rows, 0)), choice_(parents.size()) {
+    Choices(TreeScorer& scorer, const std::vector<const Cuttings*>& parents)
+        : scorer_(scorer), parents_(parents), choice_(parents.size()) {
+        std::vector<TreeColumn> columns;
+        for (const Cuttings* parent : parents) columns.push_back(parent->column());
+        number_.assign(parents.size() + 1, std::vector<std::uint32_t>(scorer.gather(columns), 0));
         best_.value = -std::numeric_limits<double>::infinity();
     }
     BinnedBest run() {
@@ -30,23 +55,24 @@ private:
         }
         const auto &from = number_[level];
         auto& to = number_[level + 1];
-        for (std::size_t c = 0; c < parents_[level].size(); ++c) {
-            const Cutting& cutting = parents_[level][c];
-            relabel_.assign(seen * cutting.bins, -1);
+        const std::uint16_t* codes = scorer_.codes(level);
+        for (std::size_t c = 0; c < parents_[level]->ways.size(); ++c) {
+            const Cuttings::Way& way = parents_[level]->ways[c];
+            relabel_.assign(seen * way.bins, -1);
             std::int64_t next = 0;
-            for (std::size_t row = 0; row < from.size(); ++row) {
-                auto& label = relabel_[from[row] * std::size_t(cutting.bins) + cutting.codes[row]];
+            for (std::size_t point = 0; point < from.size(); ++point) {
+                auto& label = relabel_[from[point] * std::size_t(way.bins) + way.of_finest[codes[point]]];
                 if (label < 0) label = next++;
-                to[row] = static_cast<std::uint32_t>(label);
+                to[point] = static_cast<std::uint32_t>(label);
             }
             choice_[level] = static_cast<int>(c);
-            descend(level + 1, static_cast<std::size_t>(next), cells * cutting.bins);
+            descend(level + 1, static_cast<std::size_t>(next), cells * way.bins);
         }
     }
 
     TreeScorer& scorer_;
-    const std::vector<std::vector<Cutting>>& parents_;
-    std::vector<std::vector<std::uint32_t>> number_;     // per level: the configuration of every row
+    const std::vector<const Cuttings*>& parents_;
+    std::vector<std::vector<std::uint32_t>> number_;     // per level: the configuration of every point
     std::vector<int> choice_;
     std::vector<std::int64_t> relabel_;
     BinnedBest best_;
@@ -54,8 +80,6 @@ private:
 
 }  // namespace
 
-BinnedBest best_binned(TreeScorer& scorer, const std::vector<std::vector<Cutting>>& parents, std::size_t rows) {
-    return Choices(scorer, parents, rows).run();
-}
+BinnedBest best_binned(TreeScorer& scorer, const std::vector<const Cuttings*>& parents) { return Choices(scorer, parents).run(); }
 
 }  // namespace spinney

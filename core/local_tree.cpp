@@ -5,14 +5,16 @@
 // boxes it splits into, its best value the maximum of its leaf and of best(a) + best(b) over its splits; both run over
 // neighbours in memory along the last parent. The whole table of boxes is a *block*.
 //
-// Over the continuous parents boxes are sparse. A vector of depths cuts space into dyadic cells; cells with two or more rows
-// get a block, a cell with one row is a leaf wherever it stands, an empty cell costs its leaf's price. Depth vectors are
-// walked from the finest to the coarsest, so both halves of a cell are known when it is its turn: they are found through any row
-// that they hold. Rows are sorted by one parent after another, and all depths of a parent are runs of one sorted order.
+// Rows in the same finest cell of every parent are summed up first; what the search sees are these *points*, points.hpp.
+//
+// Over the continuous parents boxes are sparse. A vector of depths cuts space into dyadic cells; cells with two or more points
+// get a block, a cell with one point is a leaf wherever it stands, an empty cell costs its leaf's price. Depth vectors are
+// walked from the finest to the coarsest, so both halves of a cell are known when it is its turn: they are found through any
+// point that they hold. Points are sorted by one parent after another, and all depths of a parent are runs of one order.
 // Without discrete parents a block is one number, and cells have a faster walk of their own: real_cells.hpp.
 //
 // A shared leaf is told the part of each box: that of its level sets, halved once per depth. It takes no short cut but
-// the one for a single row, whose probability does not depend on the part.
+// the one for a single row, whose probability does not depend on the part: a point of more rows has blocks too.
 #include "local_tree.hpp"
 
 #include <bit>
@@ -24,6 +26,8 @@
 #include <unordered_map>
 
 #include "data.hpp"
+#include "linear_leaf.hpp"
+#include "points.hpp"
 #include "portable.hpp"
 #include "real_cells.hpp"
 #include "threads.hpp"
@@ -120,24 +124,23 @@ class Search final : public TreeScorer {
 
 public:
     Search(const TreeColumn& child, std::size_t rows, const LeafOptions& options)
-        : child_(child), rows_(rows), leaf_(child.levels, rows, options), width_(leaf_.width()), real_(leaf_, own_, alone_, rows) {}
+        : all_rows_(rows), leaf_(child, rows, options), real_(leaf_, rows) {}
 
     double best(std::span<const TreeColumn> parents, double price) override {
         prepare(parents, price);
+        all_points();
         if (continuous_.empty()) {
-            all_rows();
             make_block(everything_, nullptr, 0);
             return pool_[shape_->root];
         }
-        all_rows();
-        rows_alone();
+        alone_ = points_.alone(leaf_).data();
         if (!blocks()) {
             std::vector<TreeColumn> halved;
             for (int i : continuous_) halved.push_back(parents_[i]);
-            real_.find(halved, weight_, price_);
+            real_.find(points_.sums(0), alone_, points_.size(), halved, weight_, price_);
             return real_.value(0, everything_);
         }
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> whole{{0, static_cast<std::uint32_t>(rows_)}};
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> whole{{0, static_cast<std::uint32_t>(points_.size())}};
         refine(0, everything_, whole, 0);
         return value_of(0, shape_->root, everything_, 0);
     }
@@ -145,14 +148,21 @@ public:
     Tree fit(std::span<const TreeColumn> parents, double price) override {
         Tree tree;
         tree.value = best(parents, price);
-        all_rows();
         grow(tree, std::vector<int>(continuous_.size(), 0), static_cast<std::uint32_t>(shape_->root), everything_);
         return tree;
     }
 
+    std::size_t gather(std::span<const TreeColumn> parents) override {
+        leaf_.set_family(parents);
+        width_ = leaf_.width();
+        points_.gather(leaf_, parents, all_rows_);
+        return points_.size();
+    }
+    const std::uint16_t* codes(std::size_t parent) const override { return points_.codes(parent); }
+
     double partitioned(std::span<const std::uint32_t> leaf_of, std::size_t leaves, double cells) override {
         sums_.assign(leaves * width_, 0);
-        for (std::size_t row = 0; row < rows_; ++row) leaf_.add_row(value(row), sums_.data() + leaf_of[row], leaves);
+        for (std::size_t point = 0; point < points_.size(); ++point) add_point(point, sums_.data() + leaf_of[point], leaves);
         scratch_.resize(leaves);
         if constexpr (Leaf::shared) leaf_.set_parts(1 / cells);
         leaf_.scores(sums_.data(), leaves, leaves, scratch_.data());
@@ -161,31 +171,20 @@ public:
         return total;
     }
 
-    std::vector<double> sums(std::span<const std::uint32_t> rows) override {
-        std::vector<Number> own(width_, 0);
-        for (std::uint32_t row : rows) leaf_.add_row(value(row), own.data(), 1);
-        return {own.begin(), own.end()};
-    }
-
 private:
-    double value(std::size_t row) const { return child_.values ? child_.values[row] : child_.codes[row]; }
-    void all_rows() {
-        everything_.resize(rows_);
-        for (std::size_t row = 0; row < rows_; ++row) everything_[row] = static_cast<std::uint32_t>(row);
+    void add_point(std::size_t point, Number* sums, std::size_t stride) const {
+        const Number* own = points_.sums(point);
+        for (int k = 0; k < width_; ++k) sums[k * stride] += own[k];
     }
-
-    // Every row by itself: only cells of continuous parents ask, and a family without parents must be cheap.
-    void rows_alone() {
-        if (!alone_.empty() || rows_ == 0) return;
-        std::vector<Number> own(rows_ * width_);
-        std::vector<double> alone(rows_);
-        for (std::size_t row = 0; row < rows_; ++row) {
-            if (row % 4096 == 0) Listening::look();
-            leaf_.add_row(value(row), own.data() + row * width_, 1);
-            leaf_.scores(own.data() + row * width_, 1, 1, &alone[row]);
-        }
-        own_ = std::move(own);
-        alone_ = std::move(alone);
+    void all_points() {
+        everything_.resize(points_.size());
+        std::iota(everything_.begin(), everything_.end(), 0u);
+    }
+    // May these points be more than one leaf? One point is not, but for a shared leaf.
+    bool divisible(std::span<const std::uint32_t> points) const {
+        if (!Leaf::shared || points.size() != 1) return points.size() > 1;
+        const Number* own = points_.sums(points[0]);
+        return std::accumulate(own, own + width_, Number{0}) > 1;
     }
 
     // Are there blocks, or numbers only, which real_cells.hpp finds?
@@ -204,11 +203,18 @@ private:
         });
         for (int i : discrete_) boxes.push_back(parents_[i]);
         shape_ = std::make_unique<Shape>(boxes);
-        corner_.assign(rows_, 0);                        // the box of one level of every discrete parent that holds the row
+        const std::size_t n = gather(parents);
+        groups_.resize(parents.size());
+        for (std::size_t i = 0; i < parents.size(); ++i) {
+            parents_[i].codes = points_.codes(i);
+            groups_[i] = std::exchange(parents_[i].group, {});
+        }
+        corner_.assign(n, 0);                            // the box of one level of every discrete parent that holds the point
         for (std::size_t d = 0; d < discrete_.size(); ++d) {
             const auto& single = shape_->sets[d]->single;
-            for (std::size_t row = 0; row < rows_; ++row)
-                corner_[row] += static_cast<std::uint32_t>(single[parents_[discrete_[d]].at(row)] * shape_->stride[d]);
+            const std::uint16_t* codes = parents_[discrete_[d]].codes;
+            for (std::size_t point = 0; point < n; ++point)
+                corner_[point] += static_cast<std::uint32_t>(single[codes[point]] * shape_->stride[d]);
         }
         pool_.clear();
         vectors_ = 1;
@@ -219,12 +225,15 @@ private:
         }
         leaf_.set_price(price_);
         if constexpr (Leaf::shared) find_parts();
-        if (!continuous_.empty() && blocks() && group_.size() < vectors_)
-            for (group_.reserve(vectors_); group_.size() < vectors_; Listening::look()) group_.emplace_back(rows_, -1);
+        if (!continuous_.empty() && blocks()) {
+            if (group_.size() < vectors_) group_.resize(vectors_);
+            for (std::size_t v = 0; v < vectors_; ++v)
+                if (group_[v].size() < n) Listening::look(), group_[v].resize(n, -1);
+        }
         // Block numbers go on from parent set to parent set: what the last one left behind lies below first_.
         first_ = next_;
         if (first_ > (1 << 30)) {
-            for (auto& g : group_) g.assign(rows_, -1);
+            for (auto& g : group_) g.assign(g.size(), -1);
             first_ = 0;
         }
         next_ = first_;
@@ -272,7 +281,7 @@ private:
             for (auto [begin, end] : own)
                 for (std::uint32_t i = begin, j; i < end; i = j) {
                     for (j = i + 1; j < end && codes[rows[j]] >> shift == codes[rows[i]] >> shift; ++j) {}
-                    if (j - i >= 2) runs.push_back({i, j});
+                    if (divisible({rows.data() + i, j - i})) runs.push_back({i, j});
                 }
             Listening::look();
             depth_[level] = depth;
@@ -318,12 +327,12 @@ private:
         ++next_;
         if (!Leaf::shared && rows.size() == 2 && !continuous_.empty()) return make_pair_block(rows[0], rows[1], at);
         sums_.assign(size * width_, Number{0});
-        for (std::uint32_t row : rows) leaf_.add_row(value(row), sums_.data() + corner_[row], size);
+        for (std::uint32_t row : rows) add_point(row, sums_.data() + corner_[row], size);
         add_up(sums_.data(), width_);
         double* values = pool_.data() + at;
         if constexpr (Leaf::shared) leaf_.set_parts(part_of(depth_), parts_.data());
         leaf_.scores(sums_.data(), size, size, values);
-        const bool indivisible = leaf_.indivisible(sums_.data() + shape_->root, size, values[shape_->root]);
+        const bool indivisible = leaf_.indivisible(sums_.data() + shape_->root, size, values[shape_->root], shape_->root);
         for (std::size_t i = 0; i < size; ++i) values[i] += price_;
         if (indivisible) return;                         // and so is every box in it
         for (std::size_t j = 0; j < continuous_.size(); ++j) {
@@ -340,8 +349,8 @@ private:
     void make_pair_block(std::uint32_t a, std::uint32_t b, std::size_t at) {
         const std::size_t size = shape_->size;
         sums_.assign(width_, Number{0});
-        leaf_.add_row(value(a), sums_.data(), 1);
-        leaf_.add_row(value(b), sums_.data(), 1);
+        add_point(a, sums_.data(), 1);
+        add_point(b, sums_.data(), 1);
         double together = 0;
         leaf_.scores(sums_.data(), 1, 1, &together);
         constexpr int never = 1 << 20;
@@ -459,11 +468,11 @@ private:
     int grow(Tree& tree, std::vector<int> depth, std::uint32_t box, const std::vector<std::uint32_t>& rows) {
         const int number = static_cast<int>(tree.nodes.size());
         tree.nodes.emplace_back();
-        std::vector<double> own = sums(rows);
-        std::vector<Number> typed(own.begin(), own.end());
+        std::vector<Number> own(width_, 0);
+        for (std::uint32_t row : rows) add_point(row, own.data(), 1);
         double leaf = 0, part = 1;
         if constexpr (Leaf::shared) leaf_.set_parts(part = part_of(depth) * parts_[box]);
-        leaf_.scores(typed.data(), 1, 1, &leaf);
+        leaf_.scores(own.data(), 1, 1, &leaf);
         double best = leaf + price_;
         const double slack = 1e-9 * (1 + std::abs(best));
         int parent = -1;
@@ -473,7 +482,7 @@ private:
         auto offer = [&](int p, Split s, double value) {
             if (value > best + slack) best = value, parent = p, split = s;
         };
-        if (rows.size() > 1) {
+        if (divisible(rows)) {
             for (std::size_t p = 0, j = 0; p < parents_.size(); ++p) {
                 if (parents_[p].kind == VariableKind::continuous) {
                     if (depth[j] < parents_[p].levels) {
@@ -499,7 +508,7 @@ private:
         }
         if (parent < 0) {
             tree.nodes[number].leaf = tree.leaves++;
-            tree.nodes[number].sums = std::move(own);
+            tree.nodes[number].sums.assign(own.begin(), own.end());
             tree.nodes[number].part = part;
             return number;
         }
@@ -532,12 +541,12 @@ private:
             const std::uint32_t digit = digit_of(box, d);
             std::vector<char> goes(column.levels, 0);
             for (int level : sets.members[split.a]) goes[level] = 1;
-            for (std::uint32_t row : rows) (goes[column.at(row)] ? left : right).push_back(row);
+            for (std::uint32_t row : rows) (goes[column.codes[row]] ? left : right).push_back(row);
             left_box = static_cast<std::uint32_t>(box - (digit - split.a) * stride);
             right_box = static_cast<std::uint32_t>(box - (digit - split.b) * stride);
             std::vector<char>& by_level = tree.nodes[number].goes_left;
-            for (std::uint16_t group : column.group) by_level.push_back(goes[group]);
-            if (column.group.empty()) by_level = std::move(goes);
+            for (std::uint16_t group : groups_[parent]) by_level.push_back(goes[group]);
+            if (groups_[parent].empty()) by_level = std::move(goes);
         }
         tree.nodes[number].parent = parent;
         int l = grow(tree, depth, left_box, left), r = grow(tree, depth, right_box, right);
@@ -545,26 +554,50 @@ private:
         tree.nodes[number].right = r;
     }
 
-    TreeColumn child_;
-    std::size_t rows_;
+    std::size_t all_rows_;
     Leaf leaf_;
-    int width_;
-    std::vector<double> alone_;                          // log marginal likelihood of every row by itself
+    int width_ = 0;
+    Points<Leaf> points_;
+    const double* alone_ = nullptr;                      // log marginal likelihood of every point by itself
     double price_ = 0;
-    std::vector<TreeColumn> parents_;
+    std::vector<TreeColumn> parents_;                    // with the codes of the points
+    std::vector<std::span<const std::uint16_t>> groups_; // per parent: the groups of its levels
     std::vector<int> discrete_, continuous_, depth_;
     std::unique_ptr<Shape> shape_;
     std::size_t vectors_ = 1;
     std::vector<std::size_t> weight_;
-    std::vector<std::vector<std::int32_t>> group_;       // [depth vector][row]: block, or below first_ for a row alone
+    std::vector<std::vector<std::int32_t>> group_;       // [depth vector][point]: block, or below first_ for a point alone
     std::int32_t first_ = 0, next_ = 0;
     std::vector<std::vector<std::uint32_t>> buffer_;
     std::vector<std::uint32_t> corner_, everything_, starts_, sorted_;
     std::vector<double> pool_, empty_, lone_[2], scratch_;
     std::vector<double> parts_;                          // shared leaves: of every box
     std::unordered_map<std::uint32_t, std::vector<double>> holds_;
-    std::vector<Number> own_, sums_;                     // own_: of every row by itself
+    std::vector<Number> sums_;
     RealCells<Leaf> real_;
+};
+
+// Linear leaves where there is something to regress on, else plain ones: these are the same without regressors.
+class LinearSearch final : public TreeScorer {
+public:
+    LinearSearch(const TreeColumn& child, std::size_t rows, const LeafOptions& options)
+        : plain_(child, rows, options), linear_(child, rows, options) {}
+    double best(std::span<const TreeColumn> parents, double price) override { return of(parents).best(parents, price); }
+    Tree fit(std::span<const TreeColumn> parents, double price) override { return of(parents).fit(parents, price); }
+    std::size_t gather(std::span<const TreeColumn> parents) override { return (last_ = &of(parents))->gather(parents); }
+    const std::uint16_t* codes(std::size_t parent) const override { return last_->codes(parent); }
+    double partitioned(std::span<const std::uint32_t> leaf_of, std::size_t leaves, double cells) override {
+        return last_->partitioned(leaf_of, leaves, cells);
+    }
+
+private:
+    TreeScorer& of(std::span<const TreeColumn> parents) {
+        if (regressors(parents) > 0) return linear_;
+        return plain_;
+    }
+    Search<ContinuousLeaf> plain_;
+    Search<LinearLeaf> linear_;
+    TreeScorer* last_ = nullptr;                         // that gathered
 };
 
 }  // namespace
@@ -574,6 +607,7 @@ std::unique_ptr<TreeScorer> make_tree_scorer(const TreeColumn& child, std::size_
     if (shares(options, child)) return std::make_unique<Search<SharedCategoricalLeaf>>(child, rows, options);
     if (child.kind == VariableKind::categorical) return std::make_unique<Search<CategoricalLeaf>>(child, rows, options);
     if (child.kind == VariableKind::ordinal) return std::make_unique<Search<OrdinalLeaf>>(child, rows, options);
+    if (options.linear) return std::make_unique<LinearSearch>(child, rows, options);
     return std::make_unique<Search<ContinuousLeaf>>(child, rows, options);
 }
 

@@ -10,25 +10,6 @@
 
 namespace spinney {
 
-enum class VariableKind { categorical, ordinal, continuous };
-
-// One column as trees see it. As a child: level codes, or values. As a parent: level codes, or the finest dyadic cell.
-struct TreeColumn {
-    VariableKind kind = VariableKind::categorical;
-    int levels = 0;                                      // discrete: declared levels; continuous: halvings s of its range
-    const std::uint16_t* codes = nullptr;                // levels, or cells 0 .. 2^s - 1
-    const double* values = nullptr;                      // continuous child: values less `centre`
-    double centre = 0;                                   // so that squares do not swallow the spread
-    // A discrete parent whose levels are grouped: the group of every level. `levels` then counts groups.
-    std::span<const std::uint16_t> group{};
-    std::size_t at(std::size_t row) const { return group.empty() ? codes[row] : group[codes[row]]; }
-};
-
-// The finest cells of a column as a parent.
-inline std::size_t cells_of(const TreeColumn& column) {
-    return column.kind == VariableKind::continuous ? std::size_t{1} << column.levels : column.levels;
-}
-
 struct TreeNode {
     int parent = -1;                                     // index into the family's parents; -1: a leaf
     int left = -1, right = -1;                           // node numbers
@@ -60,9 +41,11 @@ public:
     // max over all trees T of leaves(T) * price + log marginal likelihood.
     virtual double best(std::span<const TreeColumn> parents, double price) = 0;
     virtual Tree fit(std::span<const TreeColumn> parents, double price) = 0;
-    // The marginal likelihood when leaf_of[row] (below `leaves`) gives every row its leaf, of a table of `cells` in all.
+    // Sums up the rows by the joint finest cells of these parents; back comes how many points there are, points.hpp.
+    virtual std::size_t gather(std::span<const TreeColumn> parents) = 0;
+    virtual const std::uint16_t* codes(std::size_t parent) const = 0;       // of the points
+    // The marginal likelihood when leaf_of[point] (below `leaves`) gives every point its leaf, of a table of `cells` in all.
     virtual double partitioned(std::span<const std::uint32_t> leaf_of, std::size_t leaves, double cells) = 0;
-    virtual std::vector<double> sums(std::span<const std::uint32_t> rows) = 0;
 };
 
 // Does the prior of this child's leaves depend on their part of the parents' configurations?

@@ -1,4 +1,4 @@
-// The best tree over continuous parents only: the value of every dyadic cell that holds two rows or more.
+// The best tree over continuous parents only: the value of every dyadic cell that holds two points or more (points.hpp; called rows here).
 //
 // Idea. Rows are numbered in the order of the last parent's finest cells and stay in that order. Halving them along
 // the other parents, one after another and depth by depth, gives *groups*: the rows of a cell that is whole along the last
@@ -27,19 +27,20 @@ class RealCells {
     using Number = typename Leaf::Number;
 
 public:
-    // `sums` and `alone`: of every row by itself, its sums and its leaf; there before anything is to be found.
-    RealCells(Leaf& leaf, const std::vector<Number>& sums, const std::vector<double>& alone, std::size_t rows)
-        : leaf_(leaf), sums_(sums), alone_(alone), rows_(rows) {}
+    RealCells(Leaf& leaf, std::size_t most) : leaf_(leaf), most_(most) {}       // never more rows than that
 
-    // Depth vectors are numbered with these weights, the last parent's depth running fastest.
-    void find(const std::vector<TreeColumn>& parents, const std::vector<std::size_t>& weight, double price) {
+    // `sums` and `alone`: of every row by itself, its sums and its leaf. Depth vectors are numbered with these weights, the
+    // last parent's depth running fastest.
+    void find(const Number* sums, const double* alone, std::size_t rows, const std::vector<TreeColumn>& parents,
+              const std::vector<std::size_t>& weight, double price) {
+        rows_ = rows;
         if (parents.size() > most_others + 1) throw std::length_error("more continuous parents than trees can have");
         others_ = parents.size() - 1;
         levels_ = parents.back().levels;
         depths_ = levels_ + 1;
         price_ = price;
         of_parent_.resize(others_);
-        number_rows(parents);
+        number_rows(parents, sums, alone);
         std::size_t groups = 1;
         lists_.resize(others_);
         for (std::size_t k = 0; k < others_; ++k) {
@@ -48,8 +49,13 @@ public:
             of_parent_[k].levels = parents[k].levels;
             groups *= parents[k].levels + 1;
         }
-        const std::size_t size = groups * rows_ * depths_;
-        if (kept_size_ < size) kept_.reset(new double[kept_size_ = size]);      // written before it is read
+        if (kept_size_ < groups * rows_ * depths_) {     // families have more rows or fewer: room for any of this shape
+            double cells = 1;
+            for (const TreeColumn& parent : parents) cells *= static_cast<double>(cells_of(parent));
+            kept_size_ = groups * static_cast<std::size_t>(std::min(cells, static_cast<double>(most_))) * depths_;
+            kept_.reset();
+            kept_.reset(new double[kept_size_]);         // written before it is read
+        }
         if (rows_ < 2) return;
         Groups all;
         all.ends.push_back(static_cast<std::uint32_t>(rows_));
@@ -92,7 +98,7 @@ private:
         int gap;
     };
 
-    void number_rows(const std::vector<TreeColumn>& parents) {
+    void number_rows(const std::vector<TreeColumn>& parents, const Number* sums, const double* alone) {
         const std::uint16_t* last = parents.back().codes;
         std::vector<std::uint32_t> starts((std::size_t{1} << levels_) + 1, 0);
         rank_.resize(rows_);
@@ -107,8 +113,8 @@ private:
         runs_.resize(2 * rows_ * width);
         for (std::size_t row = 0; row < rows_; ++row) {
             last_[rank_[row]] = last[row];
-            value_[rank_[row]] = price_ + alone_[row];
-            for (std::size_t k = 0; k < width; ++k) runs_[2 * rows_ * k + rank_[row]] = sums_[row * width + k];
+            value_[rank_[row]] = price_ + alone[row];
+            for (std::size_t k = 0; k < width; ++k) runs_[2 * rows_ * k + rank_[row]] = sums[row * width + k];
         }
         for (std::size_t k = 0; k < others_; ++k) {
             Other& other = of_parent_[k];
@@ -164,7 +170,7 @@ private:
         double* scores = value_.data() + rows_;
         leaf_.scores(runs_.data() + rows_, 2 * rows_, made_, scores);
         for (std::uint32_t i = 0; i < made_; ++i) {
-            const bool indivisible = leaf_.indivisible(runs_.data() + rows_ + i, 2 * rows_, scores[i]);
+            const bool indivisible = leaf_.indivisible(runs_.data() + rows_ + i, 2 * rows_, scores[i], i);
             const Cell& cell = cells_[i];
             double* out = kept + groups.rows[cell.begin] * depths_ + levels_;
             scores[i] += price_;
@@ -258,9 +264,7 @@ private:
     }
 
     Leaf& leaf_;
-    const std::vector<Number>& sums_;
-    const std::vector<double>& alone_;
-    std::size_t rows_, others_ = 0, depths_ = 1;
+    std::size_t most_, rows_ = 0, others_ = 0, depths_ = 1;
     int levels_ = 0;                                     // of the last parent
     double price_ = 0;
     std::vector<std::uint32_t> rank_;                    // a row's number in the order of the last parent; all below is by it

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linear_leaf.hpp"
+
 namespace spinney {
 
 void TreeData::find_seen() {
@@ -88,21 +90,24 @@ const TreePrior& TreeFamilies::prior_of(std::span<const int> parents) {
     return at->second;
 }
 
-double bytes_of(const TreeColumn& child, std::span<const TreeColumn> parents, std::size_t rows) {
-    const double width = child.kind == VariableKind::continuous ? 3 : child.levels;
-    double boxes = 1, vectors = 1;
+double bytes_of(const TreeColumn& child, std::span<const TreeColumn> parents, std::size_t rows, bool linear) {
+    double boxes = 1, vectors = 1, cells = 1, width = child.kind == VariableKind::continuous ? 3 : child.levels;
+    if (linear && child.kind == VariableKind::continuous) width = regression_width(regressors(parents));
     for (const TreeColumn& p : parents) {
         if (p.kind == VariableKind::categorical) boxes *= std::ldexp(1.0, p.levels) - 1;
         else if (p.kind == VariableKind::ordinal) boxes *= p.levels * (p.levels + 1.0) / 2;
         else vectors *= p.levels + 1;
+        cells *= static_cast<double>(cells_of(p));
     }
-    const double cells = vectors > 1 ? vectors * static_cast<double>(rows) / 2 : 1;
-    return boxes * (64 + 8 * width) + cells * boxes * 8 + (vectors > 1 ? (vectors * 4 + width * 24) * static_cast<double>(rows) : 0);
+    const double points = std::min(cells, static_cast<double>(rows));
+    const double summing = 8 * width * std::min(cells, 2 * static_cast<double>(rows)) + (cells > points ? 48 * static_cast<double>(rows) : 0);
+    const double blocks = vectors > 1 ? vectors * points / 2 : 1;
+    return summing + boxes * (64 + 8 * width) + blocks * boxes * 8 + (vectors > 1 ? (vectors * 4 + width * 24) * points : 0);
 }
 
 double joint_cuttings(const TreeData& data, const TreeSpec& spec, std::span<const int> parents) {
     double all = 1;
-    for (int p : spec.binned ? parents : std::span<const int>{}) all *= static_cast<double>(data.cuttings[p].size());
+    for (int p : spec.binned ? parents : std::span<const int>{}) all *= static_cast<double>(data.cuttings[p].ways.size());
     return all;
 }
 
@@ -110,7 +115,7 @@ bool TreeFamilies::fits(std::span<const int> parents) {
     if (spec_.binned) return joint_cuttings(data_, spec_, parents) * static_cast<double>(data_.rows) <= most_cuttings;
     const auto continuous = std::ranges::count_if(parents, [&](int p) { return data_.columns[p].kind == VariableKind::continuous; });
     if (continuous > most_continuous) return false;
-    return most_bytes_ == 0 || bytes_of(data_.columns[child_], grouped(searched_, parents), data_.rows) <= most_bytes_;
+    return most_bytes_ == 0 || bytes_of(data_.columns[child_], grouped(searched_, parents), data_.rows, spec_.leaf.linear) <= most_bytes_;
 }
 
 double TreeFamilies::score(std::span<const int> parents) {
@@ -128,9 +133,9 @@ Tree TreeFamilies::tree(std::span<const int> parents) {
 }
 
 BinnedBest TreeFamilies::binned(std::span<const int> parents) {
-    std::vector<std::vector<Cutting>> cuttings;
-    for (int p : parents) cuttings.push_back(data_.cuttings[p]);
-    return best_binned(*scorer_, cuttings, data_.rows);
+    std::vector<const Cuttings*> cuttings;
+    for (int p : parents) cuttings.push_back(&data_.cuttings[p]);
+    return best_binned(*scorer_, cuttings);
 }
 
 }  // namespace spinney

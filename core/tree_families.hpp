@@ -22,7 +22,7 @@ struct TreeData {
     TreeData() = default;
     TreeData(TreeData&&) = default;                      // not to be copied: `seen` points into it
     std::vector<TreeColumn> columns;                     // as parents: finest cells; as children: levels or values
-    std::vector<std::vector<Cutting>> cuttings;          // ft: per column the ways to cut it
+    std::vector<Cuttings> cuttings;                      // ft: per column the ways to cut it
     std::vector<std::vector<Grouping>> groupings;        // per column, each a union of groups of the one before it
     std::size_t rows = 0;
     // The columns as the search for a tree sees them: discrete ones with the levels that occur. A split that parts others
@@ -48,7 +48,7 @@ struct TreeSpec {
 };
 
 // Bytes that the search over these parents takes at the most.
-double bytes_of(const TreeColumn& child, std::span<const TreeColumn> parents, std::size_t rows);
+double bytes_of(const TreeColumn& child, std::span<const TreeColumn> parents, std::size_t rows, bool linear);
 // How many ways there are to cut these parents jointly; for pcart 1.
 double joint_cuttings(const TreeData& data, const TreeSpec& spec, std::span<const int> parents);
 constexpr double most_cuttings = 1e10;                   // times the rows: about two minutes for one family

@@ -1,4 +1,4 @@
-// e^x and log x without branches: a loop of these is made of vector instructions, one of std::exp or std::log is not.
+// e^x and log x in loops over many numbers: a loop of these is made of vector instructions, one of std::exp is not.
 #pragma once
 
 #include <bit>

@@ -178,6 +178,8 @@ class TreeSpec:
         structure_prior: bool,
         log_cuttings: float,
         size_prior: Sequence[float],
+        linear: bool = False,
+        tau: float = 1.0,
     ) -> None: ...
 
 class TreeScores(Scores):

@@ -125,7 +125,7 @@ class Choice:
     @property
     def short(self) -> str:
         """As str(), without the options that have their default. For people; str() is what is saved."""
-        defaults = {option.name: option.default for option in self.entry.options}
+        defaults = {option.name: option.checked(option.default, self.name) for option in self.entry.options}
         own = Choice(self.entry, {name: value for name, value in self.values.items() if value != defaults[name]})
         return own._text(lambda inner: inner.short)
 
