@@ -268,4 +268,5 @@ NB_MODULE(_core, m) {
     bind_parts(m);
     bind_trees(m);
     bind_graphs(m);
+    bind_polynomial(m);
 }

@@ -148,9 +148,11 @@ def check_paper(table: Table, child: str, parents: list[str], numbers_of: dict[s
         if expected is None:  # the literal equation has a singular cell; ours is finite
             assert name == "CG" and isfinite(local.loglik)
         else:
-            assert local.loglik == near(expected, 1e-11), name
+            # mvp: a cell of one row follows the child's standard deviation, which is 1 here to 7 digits only.
+            digits = 1e-9 if name.startswith("MVP") else 1e-11
+            assert local.loglik == near(expected, digits), name
         if numbers_of.get(f"{name}_sp0") is not None:
-            assert 2 * local.score == near(numbers_of[f"{name}_sp0"], 1e-11), name
+            assert 2 * local.score == near(numbers_of[f"{name}_sp0"], 1e-9 if name.startswith("MVP") else 1e-11), name
     if numbers_of.get("CG_loglik_plus1_form") is not None:
         printed = cg(table, child, parents, df="paper", constant=1)
         assert printed.loglik == near(numbers_of["CG_loglik_plus1_form"], 1e-11)

@@ -235,3 +235,19 @@ class GraphScores(Scores):
     def local_global(
         self, allowed: Allowed, threads: int, progress: object | None, time_limit: float
     ) -> dict[str, Any]: ...
+
+class PolynomialSpec:
+    def __init__(
+        self,
+        logistic: bool,
+        degree: int,
+        least_degree: int,
+        count_variance: bool,
+        size_prior: Sequence[float],
+        per_parameter: float,
+    ) -> None: ...
+
+class PolynomialScores(Scores):
+    def __init__(self, table: Table, spec: PolynomialSpec, log_scales: Sequence[float]) -> None: ...
+    def likelihood(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> tuple[float, float]: ...
+    def fit(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> list[Any]: ...

@@ -250,6 +250,44 @@ _TREES = (
     ),
 )
 
+_DEGREE = Option(
+    "degree",
+    1,
+    "the highest power of every continuous parent; log: floor(log n) in a cell of n rows",
+    kind="integer",
+    low=1,
+    high=20,
+    open=False,
+    words={"log": ()},
+)
+_VARIANCE = Option(
+    "count_variance",
+    False,
+    "whether the variance of a continuous child counts as a parameter of its cell",
+    kind="truth",
+)
+_POLYNOMIALS = (
+    Score(
+        "mvp",
+        "in every cell of the discrete parents a regression on powers of the continuous ones, by BIC; a discrete child "
+        "by its indicators; any mix of kinds",
+        "Andrews, Ramsey and Cooper (2018)",
+        (_DEGREE, _VARIANCE),
+        source="spinney.scores.polynomial:Polynomials",
+        label="MVP",
+        parents=any_of(*_MIXED),
+    ),
+    Score(
+        "lr",
+        "as mvp, with multinomial logistic regression of a discrete child",
+        "Andrews, Ramsey and Cooper (2018)",
+        (_DEGREE, _VARIANCE),
+        source="spinney.scores.polynomial:Polynomials",
+        label="LR",
+        parents=any_of(*_MIXED),
+    ),
+)
+
 _OPERATORS = ("C", "B", "CB", "CM", "BM", "CBM")
 _GRAPHS = (
     Score(
@@ -586,7 +624,7 @@ AUTO = Score(
     source="",
     parents=any_of(*_MIXED),
 )
-SCORES: Rows[Score] = Rows("score", (*_SCORES, *_TREES, *_GRAPHS, _BEST), AUTO)
+SCORES: Rows[Score] = Rows("score", (*_SCORES, *_TREES, *_GRAPHS, *_POLYNOMIALS, _BEST), AUTO)
 PRIORS = Rows("prior", _PRIORS)
 SEARCHES = Rows("search", _SEARCHES)
 FORMATS = Rows("format", _FORMATS)

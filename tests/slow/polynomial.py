@@ -17,13 +17,14 @@ formulas.md leaves it open; "golden" marks what tetrad_shared.json (`paper`) sho
   columns is at most 1e-10 of what it was. df stays. Powers are taken as Legendre polynomials of the parent mapped from
   its range in the cell to [-1, 1]: the same fitted values, well conditioned at any degree.
 * Continuous child: variance = RSS/n_p. df_p = c g + 1; `variance=True` counts the variance too.
-  A cell of one row adds 0 (golden) and counts in df. Where two or more rows leave a variance of at most 1e-10 s^2 (s^2
-  the child's variance over all rows; a child that is constant there, a perfect fit) the variance of the family is used:
-  RSS of all cells / N, with the true density of the rows. Where that is not above 1e-10 s^2 either, the cell counts as
-  if its variance were 1e-10 s^2. So a cell that is constant by chance gains little, a child that is a function of its
-  parents in all cells gets the residual of 1e-5 s, and nothing is infinite. A child that is constant over all rows has
-  log-likelihood 0. (Density 1 for the single row depends on the child's unit: only standardised
-  columns make scores of families with such cells comparable across units.)
+  A cell of one row has density 1 per standard deviation of the child (divisor N - 1), so that units cancel; golden has
+  density 1, in columns with that standard deviation 1. It counts in df. Where two or more rows leave a variance of at
+  most 1e-10 s^2 (s^2 the child's variance over all rows; a child that is constant there, a perfect fit) the variance of
+  the family is used: RSS of all cells / N, with the true density of the rows. Where that is not above 1e-10 s^2 either,
+  the variance is e 1e-10 s^2, again with the true density: rows at their fitted values then have the density that rows
+  with a residual of 1e-5 s have on average. So a cell that is constant by chance gains little, a child that is a
+  function of its parents in all cells gets the residual of 1e-5 s, nothing is infinite, and the log-likelihood is
+  always that of a fitted density. A child that is constant over all rows has log-likelihood 0.
 * Discrete child with r declared levels: least squares on the indicators; in every row the fitted values f are shrunk
   towards 1/r until the smallest is 1/n_p: a f + (1 - a)/r with a = (1/n_p - 1/r)/(m - 1/r), m = min(1/n_p, min f).
   This needs 1/n_p < 1/r. With n_p <= r rows, and without continuous columns (none, or n_p <= c g + 1), the frequencies
@@ -44,7 +45,7 @@ MVPlogn_dof and MVPlogn_sp0 = 2 score: mvp(degree="log", least_degree=0). No out
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from math import floor, fsum, log, pi
+from math import e, floor, fsum, log, pi
 
 import numpy as np
 
@@ -98,12 +99,12 @@ def least_squares(table: Table, child: str, continuous: Sequence[str], cells: Se
     terms = []
     for n, rss in residuals:
         if n == 1:
+            terms.append(-log(deviation) - log(rows_of(table) / (rows_of(table) - 1)) / 2)
             continue
-        variance, away = rss / n, rss / n
+        variance = rss / n
         if variance <= TOLERANCE:
-            variance = max(of_family, TOLERANCE)
-            away = variance if of_family <= TOLERANCE else away
-        terms.append(-n / 2 * (log(2 * pi) + log(variance) + 2 * log(deviation) + away / variance))
+            variance = of_family if of_family > TOLERANCE else e * TOLERANCE
+        terms.append(-n / 2 * (log(2 * pi) + log(variance) + 2 * log(deviation)) - rss / (2 * variance))
     return fsum(terms)
 
 

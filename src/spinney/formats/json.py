@@ -19,6 +19,7 @@ from spinney.errors import ChoiceError, FileFormatError, SpinneyError
 from spinney.fitted.linear_leaves import LinearLeaves
 from spinney.fitted.model import LocalModel
 from spinney.fitted.partition import Partition
+from spinney.fitted.polynomial import Polynomial
 from spinney.fitted.table import Table
 from spinney.formats.plain import json_value
 from spinney.formats.text import read_text, write_text
@@ -247,9 +248,11 @@ _PLAIN_MODELS: dict[str, Callable[[Any], dict[str, object]]] = {
     Table.word: _plain_table,
     Partition.word: _plain_partition,
     LinearLeaves.word: lambda model: {**_plain_partition(model), "regression": model.regression_plain()},
+    Polynomial.word: Polynomial.to_plain,
 }
 _MODELS: dict[str, Callable[[dict[str, Any], dict[str, Kind]], LocalModel]] = {
     Table.word: _table,
     Partition.word: _partition,
     LinearLeaves.word: lambda node, kinds: LinearLeaves.of(_partition(node, kinds), node["regression"]),
+    Polynomial.word: lambda node, kinds: Polynomial.from_plain({**node, "score": _number(node["score"])}, kinds),
 }
