@@ -283,4 +283,5 @@ NB_MODULE(_core, m) {
     bind_parts(m);
     bind_trees(m);
     bind_graphs(m);
+    bind_gaussian(m);
 }
