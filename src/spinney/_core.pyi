@@ -338,3 +338,42 @@ def local_global(
     progress: object | None,
     time_limit: float,
 ) -> dict[str, Any]: ...
+
+class GaussianSpec:
+    def __init__(
+        self,
+        score: str,
+        exact: bool = False,
+        paper: bool = False,
+        degree: int = 3,
+        alpha_mu: float = 1.0,
+        above: float = 2.0,
+        size_prior: Sequence[float] = [],
+        per_parameter: float = 0.0,
+    ) -> None: ...
+
+def gaussian_local_scores(
+    columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, int, float]],
+    spec: GaussianSpec,
+    families: list[Any],
+    threads: int = 1,
+    progress: object | None = None,
+    time_limit: float = 0.0,
+) -> NDArray[numpy.float64]: ...
+def gaussian_terms(
+    columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, int, float]],
+    spec: GaussianSpec,
+    child: int,
+    parents: Sequence[int],
+) -> tuple[float, float]: ...
+def gaussian_all(
+    columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, int, float]],
+    spec: GaussianSpec,
+    most: int,
+) -> tuple[int, float]: ...
+def greedy_gaussian(
+    columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, int, float]],
+    spec: GaussianSpec,
+    args: GreedyArgs,
+    progress: object | None,
+) -> dict[str, Any]: ...

@@ -21,7 +21,7 @@ from spinney.errors import ChoiceError
 from spinney.fitted import leaves
 from spinney.fitted.model import Columns, Floats, Ints, Levels, LocalModel, Numbers, align, draw_codes
 from spinney.kinds import Continuous, Kind, Ordinal
-from spinney.layout import ROWS, counted, cut
+from spinney.layout import ROWS, counted, cut, shown_number
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset
@@ -396,7 +396,7 @@ class Partition(LocalModel):
         if side is None:
             assert isinstance(kind, Continuous)
             width = 0.0 if kind.lo is None or kind.hi is None else kind.hi / 1000 - kind.lo / 1000
-            return f"{parent} < {_number(float(self.threshold[node]), width)}"
+            return f"{parent} < {shown_number(float(self.threshold[node]), width)}"
         levels = _levels(kind) or ()
         named = [levels[code] for code in np.flatnonzero(side & possible[feature][node])]
         return f"{parent} is {_listed(named, ' or ')}" if named else f"{parent} is none of its levels"
@@ -420,7 +420,8 @@ class Partition(LocalModel):
         if levels is None:
             student = self.student
             location, scale, freedom = (float(x[leaf]) for x in (student.location, student.scale, student.freedom))
-            return f"{start}mean {_number(location, scale / 100)}, scale {scale:.6g}, {freedom:.6g} degrees of freedom"
+            mean = shown_number(location, scale / 100)
+            return f"{start}mean {mean}, scale {scale:.6g}, {freedom:.6g} degrees of freedom"
         shares = self.probabilities[leaf]
         codes = range(len(levels))
         # Of many levels the most probable are shown, in falling order.
@@ -459,18 +460,6 @@ class Partition(LocalModel):
 
 def _levels(kind: Kind) -> Levels:
     return getattr(kind, "levels", None)
-
-
-def _number(value: float, difference: float) -> str:
-    """Six digits, or as many as show a difference of this size: years and seconds since 1970 are large and close."""
-    if abs(value) < 1e-6 * difference < math.inf:
-        return "0"
-    digits, size = 6, math.log10(abs(value)) if value else 0.0
-    if difference > 0:
-        digits = min(17, max(6, math.ceil(size - math.log10(difference)) + 1))
-    if size < 15:
-        digits = max(digits, math.floor(size) + 1)  # no exponent
-    return f"{value:.{digits}g}"
 
 
 def _listed(words: list[str], between: str) -> str:
