@@ -111,7 +111,7 @@ class Embedded(LocalModel):
             if low == high:
                 found += [np.zeros(columns.n_rows)] * self.degree
                 continue
-            x = 2 * standard(columns.values(parent), low, 1.0) / (high - low) - 1
+            x = standard(columns.values(parent), low, high / 2 - low / 2) - 1  # a difference of 1e308 is no number
             if self.degree > 1:
                 x = np.clip(x, -1, 1)
             found += legendre(x, self.degree)
@@ -243,8 +243,9 @@ class Embedded(LocalModel):
             if levels is None and self.degree == 1:
                 low, high = float(self.lows[place]), float(self.highs[place])
                 if high > low:
-                    starts = starts - slopes[at] * (2 * low / (high - low) + 1)
-                    slopes[at] *= 2 / (high - low)
+                    half = high / 2 - low / 2
+                    starts = starts - slopes[at] * (low / half + 1)
+                    slopes[at] /= half
             at += self.degree if levels is None else len(levels) - 1
         return slopes, starts
 
