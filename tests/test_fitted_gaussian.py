@@ -38,7 +38,7 @@ def near(expected: float, rel: float = 1e-9) -> object:
 def likelihood(data, score, child, parents, **options):
     """Of the core, in the user's units."""
     place = {name: i for i, name in enumerate(data.order)}
-    facts = mixed_columns(data)
+    facts = mixed_columns(data, bins=True)
     spec = _core.GaussianSpec(score, **options)
     found = _core.gaussian_terms(facts, spec, place[child], sorted(place[p] for p in parents))[0]
     # cg has the units already; dg standardises and forgets them.

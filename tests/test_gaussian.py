@@ -58,7 +58,7 @@ def core_scores(table: Table, score: str, families: Sequence[Family], threads: i
     place = {name: i for i, name in enumerate(data.order)}
     asked = [(place[child], sorted(place[parent] for parent in parents)) for child, parents in families]
     spec = _core.GaussianSpec(**SCORES[score][0], **more)
-    found: list[float] = _core.gaussian_local_scores(mixed_columns(data), spec, asked, threads).tolist()
+    found: list[float] = _core.gaussian_local_scores(mixed_columns(data, bins=True), spec, asked, threads).tolist()
     return found
 
 
@@ -67,7 +67,7 @@ def terms(table: Table, score: str, child: str, parents: Sequence[str]) -> tuple
     place = {name: i for i, name in enumerate(data.order)}
     asked = sorted(place[parent] for parent in parents)
     spec = _core.GaussianSpec(**SCORES[score][0])
-    likelihood, parameters = _core.gaussian_terms(mixed_columns(data), spec, place[child], asked)
+    likelihood, parameters = _core.gaussian_terms(mixed_columns(data, bins=True), spec, place[child], asked)
     return likelihood, parameters
 
 

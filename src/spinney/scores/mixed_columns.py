@@ -34,9 +34,9 @@ def three_cuts(values: Floats) -> Floats:
     return cuts
 
 
-def mixed_columns(data: Dataset, names: Sequence[str] | None = None) -> list[Facts]:
-    """For _core: (levels, codes, values, bins, log of the scale) of each column."""
-    return [_facts(data, name) for name in (data.order if names is None else names)]
+def mixed_columns(data: Dataset, names: Sequence[str] | None = None, *, bins: bool = False) -> list[Facts]:
+    """For _core: (levels, codes, values, bins, log of the scale) of each column. `bins` are read by cgd only."""
+    return [_facts(data, name, bins) for name in (data.order if names is None else names)]
 
 
 def binned_columns(data: Dataset, names: Sequence[str] | None = None) -> tuple[list[Any], list[int]]:
@@ -53,11 +53,13 @@ def binned_columns(data: Dataset, names: Sequence[str] | None = None) -> tuple[l
     return codes, levels
 
 
-def _facts(data: Dataset, name: str) -> Facts:
+def _facts(data: Dataset, name: str, bins: bool) -> Facts:
     if data.kinds[name].discrete:
         return len(data.levels(name)), data.codes(name).astype(np.uint16), None, 0, 0.0
     raw = data.values(name)
     values, _, scale = standardised(name, raw, wanted=True)
+    standard, log_scale = np.ascontiguousarray(values), math.log(scale)
+    if not bins:
+        return 0, None, standard, 0, log_scale
     cuts = three_cuts(raw)
-    bins = np.searchsorted(cuts, raw, side="right").astype(np.uint16)
-    return 0, bins, np.ascontiguousarray(values), len(cuts) + 1, math.log(scale)
+    return 0, np.searchsorted(cuts, raw, side="right").astype(np.uint16), standard, len(cuts) + 1, log_scale
