@@ -8,10 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from spinney.choices import Choice, Code, Entry, Option, Rows, build_choice
 from spinney.errors import ChoiceError
+from spinney.fitted import register_model
+
+if TYPE_CHECKING:
+    from spinney.fitted.model import LocalModel
 
 _MIXED = ("categorical", "ordinal", "continuous")
 
@@ -542,9 +546,12 @@ SEARCHES = Rows("search", _SEARCHES)
 FORMATS = Rows("format", _FORMATS)
 
 
-def register(row: Score | Search | Format) -> None:
-    """Add a score, a search or a format of your own, a row of spinney.catalog under a new name. It then works wherever
-    those of spinney do; see docs/extend.md."""
+def register(row: Score | Search | Format | type[LocalModel]) -> None:
+    """Add a score, a search or a format of your own, a row of spinney.catalog under a new name; or a class of fitted
+    local models, under its word. It then works wherever those of spinney do; see docs/extend.md."""
+    if isinstance(row, type):
+        register_model(row)
+        return
     table: Rows[Any]
     codes: list[Code]
     if isinstance(row, Score):
@@ -554,7 +561,9 @@ def register(row: Score | Search | Format) -> None:
     elif isinstance(row, Format):
         table, codes = cast(Rows[Any], FORMATS), [code for code in (row.read, row.write) if code]
     else:
-        raise ChoiceError(f"register takes a Score, Search or Format of spinney.catalog, not {row!r}; build one")
+        raise ChoiceError(
+            f"register takes a Score, Search or Format of spinney.catalog, or a class of models, not {row!r}; build one"
+        )
     for code in codes or [""]:
         if not callable(code) and not re.fullmatch(r"[\w.]+:\w+", code):
             raise ChoiceError(
