@@ -370,3 +370,49 @@ def test_what_has_no_gaussian_model_is_refused():
         fit_gaussian(data, "weight", ["sex"], "bge")
     with pytest.raises(ChoiceError, match="choose cg"):
         fit_gaussian(data, "weight", ["sex"], "mn")
+
+
+# In a network
+
+
+def test_a_network_of_gaussian_models(tmp_path):
+    """Files, samples, and the posterior of a node in the middle: Gaussians have it in closed form."""
+    data = people()
+    families = {"sex": (), "height": ("sex",), "weight": ("height", "sex")}
+    models = {child: fit_gaussian(data, child, parents, "cg") for child, parents in families.items()}
+    network = sp.Network(data.kinds, models)
+    network.save(tmp_path / "net.json")
+    assert sp.Network.load(tmp_path / "net.json") == network
+    assert network.log_prob(data).sum() == near(
+        sum(likelihood(data, "cg", child, parents) for child, parents in families.items())
+    )
+    drawn = network.sample(500, seed=1)
+    assert abs(drawn.values("weight").mean() - data.values("weight").mean()) < 2
+    expected = []
+    for row in range(20):
+        height, weight = models["height"], models["weight"]
+        place = int(data.codes("sex")[row])
+        slope, sd = float(weight.slopes[place, 0]), float(weight.deviations[place])
+        precision = 1 / height.deviations[place] ** 2 + (slope / sd) ** 2
+        seen = data.values("weight")[row] - (weight.means[place, 0] - slope * weight.means[place, 1])
+        expected.append((height.means[place, 0] / height.deviations[place] ** 2 + slope * seen / sd**2) / precision)
+    assert network.predict(data.take(np.arange(20)), "height") == pytest.approx(expected, rel=1e-7)
+    other = {**models, "sex": fit_gaussian(data, "sex", ("height",), "cg"), "height": fit_gaussian(data, "height", ())}
+    turned = sp.Network(data.kinds, other)
+    shares = turned.predict_proba(data.take(np.arange(20)), "sex")
+    assert shares.sum(axis=1) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("score", ["cgd", "dg", "bf", "bge"])
+def test_files_of_networks(score, tmp_path):
+    data = people()
+    families = {"sex": ("weight",), "height": (), "weight": ("height",)}
+    models = {
+        child: fit_gaussian(data, child, own, "cg" if score == "bge" and child == "sex" else score)
+        for child, own in families.items()
+    }
+    network = sp.Network(data.kinds, models)
+    network.save(tmp_path / "net.json")
+    assert sp.Network.load(tmp_path / "net.json") == network
+    means = network.predict(data.take(np.arange(5)), "weight")
+    assert np.isfinite(means).all()

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 _MODELS: dict[str, Code] = {
     "table": "spinney.fitted.table:Table",
     "partition": "spinney.fitted.partition:Partition",
+    "regression": "spinney.fitted.gaussian:Regression",
+    "gaussian-bayes": "spinney.fitted.gaussian:GaussianBayes",
+    "student-regression": "spinney.fitted.gaussian:StudentRegression",
+    "embedded-regression": "spinney.fitted.embedded:Embedded",
+    "cut-table": "spinney.fitted.cut_table:CutTable",
 }
 
 

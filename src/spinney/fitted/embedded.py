@@ -167,7 +167,7 @@ class Embedded(LocalModel):
         with np.errstate(over="ignore"):
             return clipped(mean + deviation * rng.standard_normal(len(mean)))
 
-    def cuts(self, parent: str) -> Floats | None:  # type: ignore[override]
+    def cuts(self, parent: str) -> Floats | None:
         """Smooth along every continuous parent."""
         return None
 

@@ -116,7 +116,7 @@ class Regression(LocalModel):
         inner = np.clip(np.where(np.isfinite(inner), inner, near), lower, upper)
         return logs, clipped(mean + deviation * inner)
 
-    def cuts(self, parent: str) -> Floats | None:  # type: ignore[override]
+    def cuts(self, parent: str) -> Floats | None:
         """Smooth along every continuous parent."""
         return None
 
@@ -302,7 +302,7 @@ class GaussianBayes(LocalModel):
         probabilities = self.conditional(data)
         return draw_codes(probabilities, np.arange(len(probabilities)), rng)
 
-    def cuts(self, parent: str) -> Floats | None:  # type: ignore[override]
+    def cuts(self, parent: str) -> Floats | None:
         """Smooth along every continuous parent; one that is not used changes nothing."""
         return None if parent in self.used else np.empty(0)
 
@@ -461,7 +461,7 @@ class StudentRegression(LocalModel):
     def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats]:
         return self.student(data).pieces(cuts)
 
-    def cuts(self, parent: str) -> Floats | None:  # type: ignore[override]
+    def cuts(self, parent: str) -> Floats | None:
         """Smooth along every parent."""
         return None
 
