@@ -153,7 +153,7 @@ def arguments(description: str, cases: Sequence[str], *, needs_data: bool = True
     parser = argparse.ArgumentParser(description=description)
     if needs_data:
         parser.add_argument("--data", type=Path, required=True, help="folder with samples/, networks/ and the like")
-    parser.add_argument("--only", nargs="+", choices=cases, default=list(cases), help="run a part only")
+    parser.add_argument("--only", nargs="+", choices=cases or None, default=list(cases), help="run a part only")
     parser.add_argument("--repeats", type=int, default=5, help="runs of which the fastest counts")
     parser.add_argument("--results", type=Path, default=HERE / "results", help="where the dated results go")
     return parser.parse_args()

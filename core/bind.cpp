@@ -268,4 +268,6 @@ NB_MODULE(_core, m) {
     bind_parts(m);
     bind_trees(m);
     bind_graphs(m);
+    bind_polynomial(m);
+    bind_gaussian(m);
 }

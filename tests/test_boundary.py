@@ -132,6 +132,35 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
     "not Parquet": ({"bad.parquet": b"PAR1 and no more"}, ["learn", "bad.parquet"], ("bad.parquet", "damaged")),
     "text called Parquet": ({"bad.parquet": TABLE}, ["learn", "bad.parquet"], ("bad.parquet", "suffix")),
     "delimiter of two": ({}, [*TAKES, "--delimiter", ",,"], ("',,'",)),
+    # simulation
+    "simulate: degree too large": (
+        {},
+        ["simulate", "mixed", "--variables", "4", "--degree", "4"],
+        ("4 variables", "3"),
+    ),
+    "simulate: degree above the largest": (
+        {},
+        ["simulate", "mixed", "--degree", "4", "--max-degree", "3"],
+        ("average degree", "--max-degree"),
+    ),
+    "simulate: no rows": ({}, ["simulate", "mixed", "--rows", "0"], ("rows", "at least 1")),
+    "simulate: share": ({}, ["simulate", "mixed", "--discrete-share", "-1"], ("share", "0 to 1")),
+    "simulate: missing": ({}, ["simulate", "network", "--missing", "often(0.1)"], ("often", "mcar")),
+    "simulate: tables of numbers": (
+        {},
+        ["simulate", "network", "--kinds", "continuous"],
+        ("continuous", "--local tree"),
+    ),
+    "simulate: truth as a table": (
+        {},
+        ["simulate", "network", "-o", "a.csv", "--truth", "a.csv"],
+        ("a.csv", ".json"),
+    ),
+    "simulate: too many configurations": (
+        {},
+        ["simulate", "network", "--variables", "30", "--degree", "25", "--max-degree", "29"],
+        ("million", "--max-degree"),
+    ),
     # kinds
     "kinds: no such file": ({}, [*TAKES, "--kinds", "absent.yaml"], ("absent.yaml",)),
     "kinds: absent column": ({"k.yaml": "colour: categorical\n"}, KINDS, ("'colour'",)),

@@ -66,6 +66,25 @@ def test_worked_example() -> None:
     assert (result.ahp, result.ahr, result.ahr_common, result.shd_dag) == (1 / 2, 1 / 3, 1 / 2, None)
 
 
+def test_the_four_ratios_of_andrews_ramsey_and_cooper_by_hand() -> None:
+    # True: a -> c <- b, c -> d -> e. Learned: a -> c (right), c -> b (turned round), c - d (not directed), and
+    # a -> d, b -> d, a -> e (not there); d - e is missed.
+    truth = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"], "e": ["d"]}
+    learned = CPDAG(tuple("abcde"), [("a", "c"), ("c", "b"), ("a", "d"), ("b", "d"), ("a", "e")], [("c", "d")])
+    result = compare(truth, learned)
+    assert result.ap == 3 / 6  # a-c, b-c and c-d of six learned adjacencies
+    assert result.ar == 3 / 4  # the same of four true ones
+    assert result.ahp == 1 / 5  # a -> c of five learned arrowheads
+    assert result.ahr == 1 / 4  # of all true arrowheads, as the tables of the paper have it
+    assert result.ahr_common == 1 / 3  # of those at found adjacencies, a-c, b-c, c-d, as the text of the paper has it
+    # An arrowhead counts at its own end only: turned round it is neither found nor right.
+    turned = compare({"a": [], "b": ["a"]}, {"a": ["b"], "b": []})
+    assert (turned.ap, turned.ar, turned.ahp, turned.ahr, turned.ahr_common) == (1.0, 1.0, 0.0, 0.0, 0.0)
+    # Nothing true was found: no arrowhead is at a found adjacency, and the two recalls part.
+    elsewhere = compare({"a": [], "b": ["a"], "c": []}, {"a": [], "b": [], "c": ["a"]})
+    assert (elsewhere.ahp, elsewhere.ahr, elsewhere.ahr_common) == (0.0, 0.0, 1.0)
+
+
 def test_nothing_below_the_line_is_one() -> None:
     empty, arrow = DAG(("a", "b"), {}), DAG(("a", "b"), {"b": ["a"]})
     nothing_learned, nothing_true = compare(arrow, empty), compare(empty, arrow)

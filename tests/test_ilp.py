@@ -57,11 +57,12 @@ def score(rng: random.Random, kind: str, own: tuple[str, ...], names: str, v: in
     return (-10 if kind == "dense" else -20) * rng.random() + 4 * len(own)
 
 
-def solved(lists: Lists, stages=STAGES, **limits) -> sp.search.Found:
+def solved(lists: Lists, stages=STAGES, **limits) -> sp.Found:
     sets = sp.ParentSets.from_lists(lists)
     choice = sp.catalog.choose_search("ilp")
-    problem = Problem(Job(sp.Constraints().allowed(sets.names), threads=threads_for(1)), choice, sets=sets)
-    return ilp.solve(dataclasses.replace(problem, **limits), stages)
+    of_job = {name: limits.pop(name) for name in ("threads", "seed", "progress") if name in limits}
+    job = Job(sp.Constraints().allowed(sets.names), **{"threads": threads_for(1), **of_job})
+    return ilp.solve(dataclasses.replace(Problem(job, choice, sets=sets), **limits), stages)
 
 
 def check(found, lists: Lists) -> None:

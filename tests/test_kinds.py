@@ -29,7 +29,8 @@ NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 @st.composite
 def any_kind(draw: st.DrawFn) -> Kind:
     if draw(st.booleans()):
-        return draw(st.sampled_from([Categorical, Ordinal]))(draw(LEVELS))
+        levels = draw(LEVELS)
+        return Categorical(levels) if draw(st.booleans()) else Ordinal(levels)
     lo, hi = sorted([draw(NUMBERS), draw(NUMBERS)])
     return Continuous(draw(st.sampled_from([None, lo])), draw(st.sampled_from([None, hi])))
 

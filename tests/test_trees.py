@@ -67,7 +67,7 @@ def fast(table: Table, score, standardise: bool = False, prior: str = "uniform")
     return sp.local_score(data, "child", [f"p{u}" for u in range(len(table[1]))], score=score, prior=prior)
 
 
-def pcart_score(table: Table, hyper: Hyper = PAPER, structure_prior: bool = True) -> sp.PCART:
+def pcart_score(table: Table, hyper: Hyper = PAPER, structure_prior: bool = True) -> sp.catalog.Choice:
     """The choice that a table was drawn for: all its continuous parents have the same s."""
     (s,) = {parent.s for parent in table[1] if parent.kind == CONTINUOUS} or {5}
     return sp.PCART(**asdict(hyper), max_splits=s, structure_prior=structure_prior)

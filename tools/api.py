@@ -6,7 +6,8 @@ Out: the text of the page. Lines of a docstring that begin with >>> become an ex
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import spinney as sp
@@ -44,11 +45,14 @@ def page() -> str:
     for name, function in functions.items():
         lines += _function(f"sp.{name}", function)
     for name, module in modules.items():
-        for own, function in _public(module):
+        for own, function in _public(module, inspect.isfunction):
             lines += _function(f"sp.{name}.{own}", function)
     lines.append("## Classes\n")
     for name, value in classes.items():
         lines += _class(name, value)
+    for name, module in modules.items():
+        for own, value in _public(module, inspect.isclass):
+            lines += _class(f"{name}.{own}", value)
     lines += ["## Scores\n", "Each is one choice of `score=`; [scores.md](scores.md) explains the options.\n"]
     scores = {name: value for name, value in objects.items() if name in labels}
     lines += [f"- `{_signature(f'sp.{name}', value)}`: {value.__doc__}" for name, value in scores.items()]
@@ -61,9 +65,14 @@ def _is_error(value: Any) -> bool:
     return inspect.isclass(value) and issubclass(value, Exception)
 
 
-def _public(module: Any) -> list[tuple[str, Any]]:
+def _public(module: Any, wanted: Callable[[Any], bool]) -> list[tuple[str, Any]]:
+    """What a module says is public; where it does not say, the functions of its own."""
+    if listed := getattr(module, "__all__", None):
+        return [(name, getattr(module, name)) for name in listed if wanted(getattr(module, name))]
     found = inspect.getmembers(module, inspect.isfunction)
-    return [(name, f) for name, f in found if f.__module__ == module.__name__ and not name.startswith("_")]
+    return [
+        (name, f) for name, f in found if f.__module__ == module.__name__ and not name.startswith("_") and wanted(f)
+    ]
 
 
 def _class(name: str, value: type) -> Iterator[str]:
@@ -73,11 +82,11 @@ def _class(name: str, value: type) -> Iterator[str]:
         if own.startswith("_"):
             continue
         plain = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
-        owner = f"sp.{name}" if isinstance(member, (classmethod, staticmethod)) else name.lower()
+        owner = f"sp.{name}" if isinstance(member, (classmethod, staticmethod)) else name.rpartition(".")[2].lower()
         if inspect.isfunction(plain):
             yield f"**{own}**\n"
             yield from _body(_signature(f"{owner}.{own}", plain, method=True), plain)
-        elif inspect.isdatadescriptor(member) and inspect.getdoc(member):
+        elif isinstance(member, cached_property) or (inspect.isdatadescriptor(member) and inspect.getdoc(member)):
             yield f"**{own}** (attribute): {' '.join(_text(member))}\n"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from spinney import catalog, evaluate
+from spinney import catalog, evaluate, simulate
 from spinney.catalog import register
 from spinney.choices import Choice, constructor
 from spinney.compare import Comparison, compare
@@ -90,5 +90,6 @@ __all__ = [
     "score",
     "score_parent_sets",
     "search",
+    "simulate",
 ]
 __all__ += [row.label for row in catalog.SCORES.own]

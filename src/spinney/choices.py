@@ -60,6 +60,8 @@ class Option:
             if str(value).lower() not in ("true", "false"):
                 raise ChoiceError(f"{where}: option {self.name} must be True or False, not {value!r}")
             return str(value).lower() == "true"
+        if isinstance(value, str) and value in self.words:  # a number, or one of these
+            return value
         number = _number(value)
         if number is None or (self.kind == "integer" and number != int(number)):
             raise ChoiceError(f"{where}: option {self.name} must be {self._wanted()}, not {value!r}")
@@ -73,6 +75,8 @@ class Option:
 
     def _wanted(self) -> str:
         noun = "a whole number" if self.kind == "integer" else "a number"
+        if self.words:
+            noun = f"{', '.join(self.words)} or {noun}"
         if self.low == -math.inf:
             return noun
         if self.high == math.inf:
@@ -121,7 +125,7 @@ class Choice:
     @property
     def short(self) -> str:
         """As str(), without the options that have their default. For people; str() is what is saved."""
-        defaults = {option.name: option.default for option in self.entry.options}
+        defaults = {option.name: option.checked(option.default, self.name) for option in self.entry.options}
         own = Choice(self.entry, {name: value for name, value in self.values.items() if value != defaults[name]})
         return own._text(lambda inner: inner.short)
 

@@ -1,7 +1,7 @@
 """Drawing rows from a network.
 
 In:  a network, a number of rows and a seed.
-Out: a Dataset with the columns, kinds and levels of the network; see _kind() for ranges.
+Out: a Dataset with the columns, kinds and levels of the network; see drawn_kind() for ranges.
 Ancestral sampling, a whole column at a time, parents first. The order of drawing depends on the graph and the names
 alone, so the same seed gives the same rows however the columns are ordered."""
 
@@ -19,28 +19,35 @@ from spinney.machine import available_memory
 
 if TYPE_CHECKING:
     from spinney.network import Network
+    from spinney.simulate.functions import RandomNetwork
 
 _BYTES_PER_CELL = 24  # a drawn value, its copy in the Dataset, and what drawing it takes
 
 
-def sample(network: Network, n: int, seed: int) -> Dataset:
+def sample(network: Network | RandomNetwork, n: int, seed: int) -> Dataset:
     """Draw n rows."""
     for word, value in (("the number of rows", n), ("the seed", seed)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
             raise ChoiceError(f"{word} to sample must be a whole number of at least 0, not {value!r}")
-    needed = int(n) * len(network.names) * _BYTES_PER_CELL
-    if needed > available_memory():
-        raise LimitError(f"{n:,} rows of this network need {needed / 1e9:,.1f} GB of memory; ask for fewer rows")
+    check_memory(int(n), len(network.names))
     rng = np.random.default_rng(seed)
     columns = Columns(n, {})
     for name in network.dag.order():
         columns.put(name, network.models[name].sample(columns, rng))
     drawn = {name: columns[name] for name in network.names}
-    kinds = {name: _kind(network.kinds[name], column) for name, column in drawn.items()}
+    kinds = {name: drawn_kind(network.kinds[name], column) for name, column in drawn.items()}
     return Dataset.from_columns(kinds, drawn)
 
 
-def _kind(kind: Kind, drawn: Numbers) -> Kind:
+def check_memory(rows: int, columns: int) -> None:
+    needed = rows * columns * _BYTES_PER_CELL
+    if needed > available_memory():
+        raise LimitError(
+            f"{rows:,} rows of {columns:,} columns need {needed / 1e9:,.1f} GB of memory; ask for fewer rows"
+        )
+
+
+def drawn_kind(kind: Kind, drawn: Numbers) -> Kind:
     """The network's kind; if values were drawn outside its range, the range drawn, as if the table had been read."""
     if not isinstance(kind, Continuous) or len(drawn) == 0:
         return kind

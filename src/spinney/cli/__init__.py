@@ -14,7 +14,21 @@ from typing import Annotated, Any
 
 import typer
 
-from spinney.cli import classify, compare, convert, families, kinds, learn, list, predict, sample, score, show, solve
+from spinney.cli import (
+    classify,
+    compare,
+    convert,
+    families,
+    kinds,
+    learn,
+    list,
+    predict,
+    sample,
+    score,
+    show,
+    simulate,
+    solve,
+)
 from spinney.cli.answer import say_aside
 from spinney.cli.options import FAILED_PLUGINS
 from spinney.errors import Command, LimitError, SpinneyError, shortened, speaking_to, way
@@ -35,13 +49,18 @@ COMMANDS: dict[str, Callable[..., None]] = {  # of two words: a group and a comm
     "classify cv": classify.cross_validate,
     "classify predict": classify.predict,
     "sample": sample.sample,
+    "simulate mixed": simulate.mixed,
+    "simulate network": simulate.network,
     "show": show.show,
     "compare": compare.compare,
     "convert": convert.convert,
     "list": list.list_,
 }
 
-GROUPS = {"classify": "Predict the class of rows: train a classifier, cross-validate it, apply it."}
+GROUPS = {
+    "classify": "Predict the class of rows: train a classifier, cross-validate it, apply it.",
+    "simulate": "Make a table whose network is known: mixed data as in a paper, or a sample of a random network.",
+}
 
 app = typer.Typer(name="spinney", add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
 _groups = {"": app}

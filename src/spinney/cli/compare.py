@@ -50,12 +50,12 @@ def _lines(found: Comparison) -> list[str]:
                 ("wd", str(found.wd), "edges in both, with another direction"),
                 ("fp", str(found.fp), "edges in the learned one only"),
                 ("fn", str(found.fn), "edges in the true one only"),
-                ("precision", number(found.precision), "share of the learned adjacencies that are true"),
-                ("recall", number(found.recall), "share of the true adjacencies that were found"),
+                ("precision", number(found.precision), "share of the learned adjacencies that are true (AP)"),
+                ("recall", number(found.recall), "share of the true adjacencies that were found (AR)"),
                 ("f1", number(found.f1), "harmonic mean of the two"),
                 ("ahp", number(found.ahp), "share of the learned arrowheads that are true"),
                 ("ahr", number(found.ahr), "share of the true arrowheads that were found"),
-                ("ahr_common", number(found.ahr_common), "the same, among adjacencies that were found"),
+                ("ahr_common", number(found.ahr_common), "share of the true arrowheads at found adjacencies"),
             ]
         ),
     ]

@@ -16,7 +16,9 @@ import numpy as np
 from spinney.errors import ChoiceError
 from spinney.fitted.leaves import Student
 from spinney.fitted.model import Columns, Floats, Ints, Numbers, align
-from spinney.fitted.partition import Partition, _number
+from spinney.fitted.partition import Partition
+from spinney.kinds import Kind
+from spinney.layout import shown_number
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset
@@ -104,7 +106,7 @@ class LinearLeaves(Partition):
     def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats]:
         return self._at(data).pieces(cuts)
 
-    def cuts(self, parent: str) -> Floats | None:  # type: ignore[override]
+    def cuts(self, parent: str) -> Floats | None:
         """None: the model changes smoothly with every continuous parent."""
         return None
 
@@ -113,9 +115,13 @@ class LinearLeaves(Partition):
 
     # --- files and words --------------------------------------------------------------------------------------------
 
-    def regression_plain(self) -> dict[str, object]:
-        """What a file holds in addition to a Partition."""
-        return {"tau": self.tau, **{name: getattr(self, name).tolist() for name in _OWN}}
+    def to_plain(self) -> dict[str, object]:
+        own = {"tau": self.tau, **{name: getattr(self, name).tolist() for name in _OWN}}
+        return {**super().to_plain(), "regression": own}
+
+    @classmethod
+    def from_plain(cls, node: Mapping[str, Any], kinds: Mapping[str, Kind]) -> LinearLeaves:
+        return cls.of(Partition.from_plain(node, kinds), node["regression"])
 
     @classmethod
     def of(cls, partition: Partition, regression: Mapping[str, Any]) -> LinearLeaves:
@@ -133,13 +139,13 @@ class LinearLeaves(Partition):
         rows, own = float(self.rows[leaf]), self._regressions
         student = own.student(self.x_means[[leaf]], np.array([leaf])).moved(self.shift, self.scale)
         location, scale, freedom = (float(x[0]) for x in (student.location, student.scale, student.freedom))
-        equation = _number(location, scale / 100)
+        equation = shown_number(location, scale / 100)
         for j, name in enumerate(self.regressors):
             with np.errstate(over="ignore"):
                 slope = float(np.clip(own.slopes[leaf, j] / self.x_scale[j] * self.scale, -1e308, 1e308))
                 middle = float(np.clip(self.x_shift[j] + self.x_means[leaf, j] * self.x_scale[j], -1e308, 1e308))
             if slope != 0:
-                sign, size = "-" if middle > 0 else "+", _number(abs(middle), float(self.x_scale[j]) / 100)
+                sign, size = "-" if middle > 0 else "+", shown_number(abs(middle), float(self.x_scale[j]) / 100)
                 about = f"({name} {sign} {size})" if middle else name
                 equation += f" {'-' if slope < 0 else '+'} {abs(slope):.6g} {about}"
         return (

@@ -1,6 +1,6 @@
 """Parquet and Feather (Arrow) tables.
 
-In:  the bytes of a file; or a Dataset.
+In:  the bytes of a file; or a Dataset, or a simulated table, which may have empty cells.
 Out: a RawTable; or the bytes. Kinds and levels are kept, as dictionary columns."""
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from spinney.raw_table import RawTable, damaged
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset
+    from spinney.simulate import Simulated
 
 
 def read_parquet(raw: bytes, label: str) -> RawTable:
@@ -45,13 +46,13 @@ def _read(raw: bytes, label: str, name: str, read: Callable[[pa.BufferReader], p
         raise damaged(label, name, error) from None
 
 
-def write_parquet(data: Dataset, suffix: str) -> memoryview:
+def write_parquet(data: Dataset | Simulated, suffix: str) -> memoryview:
     sink = io.BytesIO()
     pyarrow.parquet.write_table(data.to_arrow(), sink)
     return sink.getbuffer()
 
 
-def write_feather(data: Dataset, suffix: str) -> memoryview:
+def write_feather(data: Dataset | Simulated, suffix: str) -> memoryview:
     sink = io.BytesIO()
     pyarrow.feather.write_feather(data.to_arrow(), sink)
     return sink.getbuffer()

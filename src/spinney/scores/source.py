@@ -251,4 +251,3 @@ def check_memory(what: str, need: float, *ways: Any) -> None:
         way("give {}", "candidates"),
         *ways,
     )
-

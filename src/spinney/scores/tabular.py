@@ -115,7 +115,7 @@ class Tabular(Source):
             joint = np.asarray(_core.prior_joint(self._spec, order)).reshape([self._levels[v] for v in order])
             joint = np.moveaxis(joint, order.index(child_number), -1)
             return self._parameter * joint.reshape(counts.shape)
-        seen = np.count_nonzero(counts.sum(axis=1))
+        seen = int(np.count_nonzero(counts.sum(axis=1)))
         return self._spec.pseudo_count(counts.shape[1], q, seen)
 
 

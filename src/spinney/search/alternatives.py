@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spinney.errors import ChoiceError
 from spinney.graph import CPDAG, DAG
 from spinney.parent_sets import ParentSets
 from spinney.progress import Tell, telling
@@ -75,9 +76,13 @@ def _best(problem: Problem, k: int, solve: Solve, tell: Tell) -> Found:
                 without = keep[i].copy()
                 without[own] = False
                 here = [*keep[:i], without, *keep[i + 1 :]]
-                if problem.time_limit is not None and time.perf_counter() - began > problem.time_limit:
-                    stopped = "time limit"
-                answer = _solved(problem, here, solve, began) if without.any() and not stopped else None
+                stopped = _late(problem, began)
+                try:
+                    answer = _solved(problem, here, solve, began) if without.any() and not stopped else None
+                except ChoiceError:  # the time was up before one of the listed networks was reached
+                    answer, stopped = None, _late(problem, began)
+                    if not stopped:
+                        raise
                 if answer is not None and (answer.stopped or not answer.optimal):
                     stopped = answer.stopped or "not proven"
                 if stopped:
@@ -97,6 +102,11 @@ def _best(problem: Problem, k: int, solve: Solve, tell: Tell) -> Found:
         seconds=time.perf_counter() - began,
         notes=_notes(sets),
     )
+
+
+def _late(problem: Problem, began: float) -> str:
+    over = problem.time_limit is not None and time.perf_counter() - began > problem.time_limit
+    return "time limit" if over else ""
 
 
 def _is_new(found: Found, classes: set[CPDAG] | None) -> bool:

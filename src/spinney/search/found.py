@@ -193,4 +193,3 @@ class Found:
             ],
             **({} if self.local is None else {"local_scores": dict(self.local)}),
         }
-

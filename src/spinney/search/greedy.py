@@ -75,4 +75,3 @@ def reached(
         assert refused is not None
         raise refused
     return max(scored, key=lambda one: one[1])
-

@@ -1,0 +1,82 @@
+"""Equations in words: polynomials of several columns in the user's units.
+
+In:  a constant, and per column the coefficients of its orthonormal polynomials.
+Out: text such as "1.2 + 0.35 age - 0.02 (dose - 5)^2". Lines are written in the column itself, unless its values are
+far from 0, and higher powers around its mean: powers of raw values would cancel each other, and no number of digits
+would show the curve."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.polynomial import Polynomial
+
+_POWERS = 5  # that are written out
+_NEAR = 1000.0  # standard deviations from 0
+
+# A column: its name, centre and scale in its own units, the coefficients of its polynomials, the steps between them.
+Term = tuple[str, float, float, Sequence[float], Sequence[Sequence[float]]]
+
+
+def shown_number(value: float, difference: float) -> str:
+    """Six digits, or as many as show a difference of this size; 0 where the value is far below it."""
+    if abs(value) < 1e-6 * difference < math.inf:
+        return "0"
+    digits, size = 6, math.log10(abs(value)) if value else 0.0
+    if 0 < difference < math.inf:
+        digits = min(17, max(6, math.ceil(size - math.log10(difference)) + 1))
+    if size < 15:
+        digits = max(digits, math.floor(size) + 1)  # no exponent
+    return f"{value:.{digits}g}"
+
+
+def equation(constant: float, scale: float, terms: Sequence[Term], precision: float) -> str:
+    """constant + scale * (sum of the terms); numbers are written to differences of `precision` in the whole."""
+    parts: list[tuple[float, str, float]] = []  # coefficient, what it multiplies, the size of that
+    for name, centre, width, factors, steps in terms:
+        polynomial = in_powers(factors, steps)
+        degree = polynomial.degree()
+        near = degree == 1 and abs(centre) < _NEAR * width
+        around = 0.0 if near else float(shown_number(centre, width / 10))
+        with np.errstate(all="ignore"):
+            moved = polynomial(Polynomial([(around - centre) / width, 1 / width])) * scale
+        numbers = moved.coef.tolist()
+        if not all(map(math.isfinite, numbers)):
+            parts.append((1.0, f"a polynomial of degree {degree} in {name}", 1.0))
+            continue
+        constant += numbers[0]
+        base = name if around == 0 else f"({name} {'-' if around > 0 else '+'} {shown_number(abs(around), width / 10)})"
+        reach = abs(centre) + width if around == 0 else width
+        for power, number in enumerate(numbers[1 : _POWERS + 1], 1):
+            parts.append((number, base if power == 1 else f"{base}^{power}", _power(reach, power)))
+        if degree > _POWERS:
+            parts.append((1.0, f"... to the power {degree}", 1.0))
+    text = shown_number(constant, precision)
+    for number, what, size in parts:
+        sign = "-" if number < 0 else "+"
+        factor = "" if number == 1 else f"{shown_number(abs(number), precision / size if size else 0.0)} "
+        text += f" {sign} {factor}{what}"
+    return text
+
+
+def in_powers(factors: Sequence[float], steps: Sequence[Sequence[float]]) -> Polynomial:
+    """From orthonormal polynomials to powers of the standardised value; the constants are those of q_1, q_2, ..."""
+    known = [Polynomial([1.0])]
+    for step in steps:
+        following = known[-1] * Polynomial([0.0, 1.0])
+        for part, earlier in zip(step, known, strict=False):
+            following = following - part * earlier
+        known.append(following / step[-1])
+    total = Polynomial([0.0])
+    for factor, own in zip(factors, known[1:], strict=True):
+        total = total + factor * own
+    return total
+
+
+def _power(base: float, power: int) -> float:
+    try:
+        return float(base**power)
+    except OverflowError:
+        return math.inf
