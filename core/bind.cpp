@@ -269,4 +269,5 @@ NB_MODULE(_core, m) {
     bind_trees(m);
     bind_graphs(m);
     bind_polynomial(m);
+    bind_gaussian(m);
 }

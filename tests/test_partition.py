@@ -377,7 +377,7 @@ def test_bif_is_for_tables(tmp_path: Path) -> None:
     with pytest.raises(ChoiceError, match=r"net\.bif: BIF needs tables of discrete columns, and 'x' is continuous"):
         network.export(tmp_path / "net.bif")
     discrete = random_mixed_network(np.random.default_rng(6), {name: KINDS[name] for name in "co"})
-    with pytest.raises(ChoiceError, match="'c' is a partition"):
+    with pytest.raises(ChoiceError, match="'c' is discrete but has a partition"):
         discrete.export(tmp_path / "net.bif")
     assert list(tmp_path.iterdir()) == []
     network.export(tmp_path / "net.dot")

@@ -251,3 +251,26 @@ class PolynomialScores(Scores):
     def __init__(self, table: Table, spec: PolynomialSpec, log_scales: Sequence[float]) -> None: ...
     def likelihood(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> tuple[float, float]: ...
     def fit(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> list[Any]: ...
+
+most_embedded_columns: int
+
+class GaussianSpec:
+    def __init__(
+        self,
+        score: str,
+        exact: bool = False,
+        paper: bool = False,
+        degree: int = 3,
+        alpha_mu: float = 1.0,
+        above: float = 2.0,
+        size_prior: Sequence[float] = [],
+        per_parameter: float = 0.0,
+    ) -> None: ...
+
+class GaussianScores(Scores):
+    def __init__(
+        self,
+        columns: Sequence[tuple[int, NDArray[numpy.uint16] | None, NDArray[numpy.float64] | None, int, float]],
+        spec: GaussianSpec,
+    ) -> None: ...
+    def terms(self, child: int, parents: Sequence[int]) -> tuple[float, float]: ...

@@ -8,11 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from spinney.choices import Choice, Code, Entry, Option, Rows, build_choice
 from spinney.errors import ChoiceError
+from spinney.fitted import register_model
 from spinney.kinds import KIND_WORDS
+
+if TYPE_CHECKING:
+    from spinney.fitted.model import LocalModel
 
 _MIXED = KIND_WORDS
 
@@ -217,6 +221,15 @@ _TREES = (
             ),
             Option("structure_prior", True, "whether trees have a prior (a factor per leaf, normalised)", kind="truth"),
             _SHARED,
+            Option(
+                "leaf",
+                "constant",
+                "what a leaf of a continuous child holds: a mean (constant), or a linear regression on the family's "
+                "continuous parents (linear). Children of other kinds ignore it",
+                kind="word",
+                words={"constant": (), "linear": ("tau",)},
+            ),
+            Option("tau", 1.0, "of leaf linear: prior weight of every slope, in rows (of standardised values)", low=0),
         ),
         source="spinney.scores.tree:Trees",
         label="PCART",
@@ -332,6 +345,84 @@ _GRAPHS = (
         parents=any_of(*_MIXED),
         bayesian=True,
         evidence="structure_prior",
+    ),
+)
+
+_EXACT_MIXTURE = Option(
+    "exact",
+    False,
+    "a discrete child with continuous parents: the density of the parents is the mixture that it is, not one Gaussian "
+    "per cell; its log-likelihood is never above 0, but the score is not equivalent",
+    kind="truth",
+)
+_DF = Option(
+    "df",
+    "full",
+    "free parameters of a cell of k continuous columns: k (k + 1)/2 + k + 1 (full), or without the k means, as the "
+    "paper prints them (paper)",
+    kind="word",
+    words={"full": (), "paper": ()},
+)
+_GAUSSIAN = (
+    Score(
+        "cg",
+        "conditional Gaussians by BIC: one Gaussian in every cell of the discrete columns; any mix of kinds",
+        "Andrews, Ramsey and Cooper (2018)",
+        (_EXACT_MIXTURE, _DF),
+        source="spinney.scores.gaussian:Gaussians",
+        label="CG",
+        parents=any_of(*_MIXED),
+        equivalent=True,
+    ),
+    Score(
+        "cgd",
+        "as cg; for a discrete child, continuous parents are cut into three",
+        "Andrews, Ramsey and Cooper (2018)",
+        (_DF,),
+        source="spinney.scores.gaussian:Gaussians",
+        label="CGD",
+        parents=any_of(*_MIXED),
+    ),
+    Score(
+        "mn",
+        "tables by BIC, with every continuous column cut into three",
+        "Andrews, Ramsey and Cooper (2018)",
+        source="spinney.scores.gaussian:CutTables",
+        label="MN",
+        parents=any_of(*_MIXED),
+        equivalent=True,
+    ),
+    Score(
+        "dg",
+        "degenerate Gaussian by BIC: discrete columns as indicators, all from one correlation matrix, so that a family "
+        "costs the same for any number of rows",
+        "Andrews, Ramsey and Cooper (2019)",
+        source="spinney.scores.gaussian:Gaussians",
+        label="DG",
+        parents=any_of(*_MIXED),
+        equivalent=True,
+    ),
+    Score(
+        "bf",
+        "as dg, with Legendre polynomials of the continuous columns; not a density of the child",
+        "Andrews, Ramsey and Cooper (2019)",
+        (Option("degree", 3, "polynomials 1..degree of a column", kind="integer", low=1, high=16, open=False),),
+        source="spinney.scores.gaussian:Gaussians",
+        label="BF",
+        parents=any_of(*_MIXED),
+        equivalent=True,
+    ),
+    Score(
+        "bge",
+        "Bayesian Gaussian, equivalent; continuous columns",
+        "Geiger and Heckerman (2002); Kuipers, Moffa and Heckerman (2014)",
+        (Option("alpha_mu", 1.0, "weight of the prior mean, in rows", low=0),),
+        source="spinney.scores.gaussian:Gaussians",
+        label="BGe",
+        parents=any_of("continuous"),
+        equivalent=True,
+        bayesian=True,
+        evidence=True,
     ),
 )
 
@@ -615,15 +706,18 @@ AUTO = Score(
     source="",
     parents=any_of(*_MIXED),
 )
-SCORES: Rows[Score] = Rows("score", (*_SCORES, *_TREES, *_GRAPHS, *_POLYNOMIALS, _BEST), AUTO)
+SCORES: Rows[Score] = Rows("score", (*_SCORES, *_TREES, *_GRAPHS, *_POLYNOMIALS, *_GAUSSIAN, _BEST), AUTO)
 PRIORS = Rows("prior", _PRIORS)
 SEARCHES = Rows("search", _SEARCHES)
 FORMATS = Rows("format", _FORMATS)
 
 
-def register(row: Score | Search | Format) -> None:
-    """Add a score, a search or a format of your own, a row of spinney.catalog under a new name. It then works wherever
-    those of spinney do; see docs/extend.md."""
+def register(row: Score | Search | Format | type[LocalModel]) -> None:
+    """Add a score, a search or a format of your own, a row of spinney.catalog under a new name; or a class of fitted
+    local models, under its word. It then works wherever those of spinney do; see docs/extend.md."""
+    if isinstance(row, type):
+        register_model(row)
+        return
     table: Rows[Any]
     codes: list[Code]
     if isinstance(row, Score):
@@ -633,7 +727,9 @@ def register(row: Score | Search | Format) -> None:
     elif isinstance(row, Format):
         table, codes = cast(Rows[Any], FORMATS), [code for code in (row.read, row.write) if code]
     else:
-        raise ChoiceError(f"register takes a Score, Search or Format of spinney.catalog, not {row!r}; build one")
+        raise ChoiceError(
+            f"register takes a Score, Search or Format of spinney.catalog, or a class of models, not {row!r}; build one"
+        )
     for code in codes or [""]:
         if not callable(code) and not re.fullmatch(r"[\w.]+:\w+", code):
             raise ChoiceError(

@@ -61,6 +61,7 @@ class Dataset:
         self.standardise = standardise
         self._data: dict[str, Array] = {name: np.ascontiguousarray(column.data) for name, column in columns.items()}
         self._standard: dict[str, Standard] = {}
+        self.sources: dict[Any, Any] = {}  # of local scores, remembered by scores.build_source
         self._protect()
         self._fingerprint: str | None = None
 
@@ -265,7 +266,7 @@ class Dataset:
         """For copies and pickle, which make the core's table anew."""
         state = self.__dict__.copy()
         state.pop("for_core", None)
-        state["_standard"] = {}
+        state["_standard"], state["sources"] = {}, {}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

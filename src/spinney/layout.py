@@ -6,6 +6,7 @@ Out: lines of text, or an HTML table for notebooks. Nothing here computes."""
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -20,6 +21,18 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 def number(value: float) -> str:
     return f"{value:.4f}"
+
+
+def shown_number(value: float, difference: float) -> str:
+    """Six digits, or as many as show a difference of this size: years and seconds since 1970 are large and close."""
+    if abs(value) < 1e-6 * difference < math.inf:
+        return "0"
+    digits, size = 6, math.log10(abs(value)) if value else 0.0
+    if difference > 0:
+        digits = min(17, max(6, math.ceil(size - math.log10(difference)) + 1))
+    if size < 15:
+        digits = max(digits, math.floor(size) + 1)  # no exponent
+    return f"{value:.{digits}g}"
 
 
 def probability(value: float) -> str:

@@ -104,9 +104,9 @@ class Network:
         tables = {}
         for name, model in self.models.items():
             if not isinstance(model, Table):
-                about = "continuous" if self._levels(name) is None else f"a {model.word}"
+                about = "is continuous and" if self._levels(name) is None else "is discrete but"
                 raise ChoiceError(
-                    f"{purpose} needs tables of discrete columns, and {name!r} is {about}: "
+                    f"{purpose} needs tables of discrete columns, and {name!r} {about} has a {model.word}: "
                     f"learn the network from discrete columns with a table score such as bdeu"
                 )
             tables[name] = model
@@ -183,7 +183,7 @@ class Network:
         if node is None:
             formats.write(self, path, "network", options={"exact_names": True} if exact_names else None)
             return
-        formats.write_partition(self.model(node), path)
+        formats.write_diagram(self.model(node), path)
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Network:
@@ -194,8 +194,8 @@ class Network:
         return network
 
     def to_networkx(self) -> networkx.DiGraph:
-        """A networkx.DiGraph; nodes carry kind, levels, parents and cpt (a row per configuration, last parent fastest),
-        those with a partition its text instead of a cpt."""
+        """A networkx.DiGraph; nodes carry kind, levels and parents, and a table its cpt (a row per configuration, last
+        parent fastest), a partition its text, another model what it says of itself."""
         try:
             import networkx
         except ImportError:

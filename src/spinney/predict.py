@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spinney.errors import ChoiceError
-from spinney.fitted.model import Columns, Floats, LocalModel
+from spinney.errors import ChoiceError, LimitError
+from spinney.fitted.model import Columns, Floats, Ints, LocalModel
 from spinney.graph import DAG
+from spinney.quadrature import means
 
 if TYPE_CHECKING:
     from spinney.network import Network
@@ -61,14 +62,20 @@ def _discrete(model: LocalModel, target: str) -> list[str]:
 def posterior_mean(network: Network, columns: Columns, target: str) -> Floats:
     """The mean of a continuous target given its blanket. REQUIRES: `columns` hold the Markov blanket.
 
-    The children's models change along the target only at their cuts, so between two cuts the posterior is the target's
-    own distribution times a constant: the mean is a sum over the pieces, without a grid."""
+    Where the children's models change along the target only at their cuts, the posterior between two cuts is the
+    target's own distribution times a constant: the mean is a sum over the pieces. Where one changes smoothly, or the
+    pieces have no closed form, the mean is an integral (quadrature.py)."""
     model = network.models[target]
     children = [network.models[child] for child in network.dag.children[target]]
-    cuts = np.unique(np.concatenate([np.empty(0), *(child.cuts(target) for child in children)]))
-    if len(cuts) == 0:
+    steps = [child.cuts(target) for child in children]
+    cuts = np.unique(np.concatenate([np.empty(0), *(own for own in steps if own is not None)]))
+    smooth = any(own is None for own in steps)
+    if not smooth and len(cuts) == 0:
         return model.mean(columns)
-    logs, means = model.pieces(columns, cuts)
+    pieces = None if smooth else model.pieces(columns, cuts)
+    if pieces is None:
+        return _integrated(model, children, columns, cuts)
+    logs, centres = pieces
     for piece, value in enumerate([np.nextafter(cuts[0], -np.inf), *cuts]):  # a value on a cut is in the piece above
         assumed = columns.replaced(target, value)
         for child in children:
@@ -77,5 +84,46 @@ def posterior_mean(network: Network, columns: Columns, target: str) -> Floats:
     possible = np.isfinite(largest[:, 0])
     result = model.mean(columns)
     weights = np.exp(logs[possible] - largest[possible])
-    result[possible] = (weights * means[possible]).sum(axis=1) / weights.sum(axis=1)
+    result[possible] = (weights * centres[possible]).sum(axis=1) / weights.sum(axis=1)
+    return result
+
+
+def _integrated(model: LocalModel, children: list[LocalModel], columns: Columns, cuts: Floats) -> Floats:
+    """The same by quadrature. A row that contradicts the network has the target's own mean, if a discrete child says
+    so; a density that is 0 wherever it was asked may be too narrow to be found, and is refused."""
+    target = model.child
+    names = {name for one in (model, *children) for name in one.family} - {target}
+
+    def log_density(rows: Ints, values: Floats) -> Floats:
+        assumed = columns.take(rows, names)
+        assumed.put(target, values)
+        total = np.zeros(len(rows))
+        for one in (model, *children):
+            with np.errstate(over="ignore"):  # squares of values far out; their density is 0
+                logs = one.log_prob(assumed)
+            wrong = np.flatnonzero(~(logs < np.inf))
+            if len(wrong):
+                raise ChoiceError(
+                    f"the model of {one.child!r} ({one.word}) has the log-density {float(logs[wrong[0]])!r} where "
+                    f"{target!r} is {float(values[wrong[0]])!r}: its log_prob must be a finite number or -inf"
+                )
+            total += logs
+        return total
+
+    centre, scale = model.spread(columns)
+    if not (np.isfinite(centre).all() and np.isfinite(scale).all() and (scale > 0).all()):
+        raise ChoiceError(
+            f"the model of {target!r} ({model.word}) has a spread() that is not finite, or a scale of 0: correct it"
+        )
+    found = means(log_density, centre, scale, cuts)
+    result = np.where(found.empty, model.mean(columns), found.mean)
+    narrow = [child.child for child in children if child.family[child.child] is None]
+    lost = found.failed | (found.empty if narrow else False)
+    if lost.any():
+        row = int(np.flatnonzero(lost)[0]) + 1
+        what = "is 0 wherever it was tried" if found.empty[row - 1] else "is too irregular to be integrated"
+        raise LimitError(
+            f"row {row}: the density of {target!r} given the other columns {what}, so that its mean is not known; "
+            f"leave the row out, or predict a discrete column"
+        )
     return result

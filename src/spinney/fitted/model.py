@@ -1,14 +1,15 @@
 """The base class of fitted local models.
 
 In:  rows of data, or rows that a network has drawn so far.
-Out: LocalModel, the methods that a network uses; Columns, rows in the codes and units of a model."""
+Out: LocalModel, all that a network asks of a model; Columns, rows in the codes and units of a model."""
 
 from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,8 +103,21 @@ def some(names: tuple[object, ...]) -> str:
     return ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")
 
 
+@dataclass(frozen=True)
+class Diagram:
+    """A picture of a model: boxes in order, each with its words and whether it is an end; and arrows between them."""
+
+    boxes: tuple[tuple[str, bool], ...]
+    arrows: tuple[tuple[int, int, str], ...]  # from, to, words
+
+
 class LocalModel(ABC):
-    """P(child | parents), fitted. A child with levels answers conditional(), a continuous one mean() and pieces()."""
+    """P(child | parents), fitted: all that a network asks of a model.
+
+    A subclass sets `word`, holds child, parents and score, and defines the abstract methods and __eq__ (two networks
+    are equal if their models are). In addition, a child with levels needs conditional(), and a continuous one mean()
+    and spread(). The rest has a default that is right for every model. sp.register(cls) makes a model from outside the
+    package known to files."""
 
     word: ClassVar[str]  # the type of the model, in files and messages
 
@@ -128,9 +142,13 @@ class LocalModel(ABC):
         """Whether a member of the family is of this kind here too."""
         return getattr(kind, "levels", None) == self.family[name]
 
+    # --- probabilities ----------------------------------------------------------------------------------------------
+
     @abstractmethod
     def log_prob(self, data: Dataset | Columns) -> Floats:
-        """The natural log of the child's probability, or density in the user's units, given the parents, per row."""
+        """The natural log of the child's probability, or density in the user's units, given the parents, per row.
+
+        -inf where it is 0, never NaN; a continuous child or parent may have any finite value."""
 
     def log_prob_at_each(self, columns: Columns, parent: str) -> Floats:
         """log_prob with a discrete parent at each of its levels in turn, one column per level."""
@@ -140,7 +158,62 @@ class LocalModel(ABC):
 
     @abstractmethod
     def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Numbers:
-        """A code or a value per row, drawn given the parents of the row."""
+        """A code or a finite value per row, drawn given the parents of the row."""
+
+    def conditional(self, data: Dataset | Columns) -> Floats:
+        """P(level | parents of the row), one column per level."""
+        raise ChoiceError(self._cannot("conditional()", discrete=True, other="mean()"))
+
+    def mean(self, data: Dataset | Columns) -> Floats:
+        """The mean of the child given the parents of the row, in the user's units; its centre, where it has no mean."""
+        raise ChoiceError(self._cannot("mean()", discrete=False, other="conditional()"))
+
+    def spread(self, data: Dataset | Columns) -> tuple[Floats, Floats]:
+        """Where a continuous child lies given the parents of the row: a centre, and a scale above 0; in the user's
+        units.
+
+        For a Student t its location and scale, for a normal its mean and standard deviation. The posterior of the child
+        is integrated in these units, from the centre outwards, wherever its mass may be; a posterior without a mean is
+        taken within 8 scales of the centre."""
+        raise ChoiceError(self._cannot("spread()", discrete=False, other="conditional()"))
+
+    def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats] | None:
+        """The log-probability that the child falls between two neighbouring cuts, and its mean there.
+
+        One row per row of data, one column per piece: below the first cut, between cuts, from the last cut on. None:
+        there is no closed form, and the network integrates instead. REQUIRES: the child is continuous; one cut or more,
+        rising, in the user's units."""
+        return None
+
+    @abstractmethod
+    def cuts(self, parent: str) -> Floats | None:
+        """How log_prob changes along a continuous parent: the rising values at which it jumps, where it is constant
+        between two of them (a value at a cut belongs above it); None if it changes smoothly, so that the network must
+        integrate. A model that jumps and also changes in between says None. REQUIRES: the parent is continuous."""
+
+    def _cannot(self, method: str, discrete: bool, other: str) -> str:
+        """Why this model has no such method: the child is of another kind, or the class has left it out."""
+        if (self.family[self.child] is not None) == discrete:
+            return f"the model of {self.child!r} ({self.word}) has no {method}, which is needed here: add the method"
+        what = "continuous and has no levels" if discrete else "discrete and has no mean"
+        return f"{self.child!r} is {what}: use {other}"
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def to_plain(self) -> dict[str, object]:
+        """What a file holds of the model besides its child, word, parents and score: texts, whole and finite numbers,
+        true, false, None, and lists and dicts of them."""
+
+    @classmethod
+    @abstractmethod
+    def from_plain(cls, node: Mapping[str, Any], kinds: Mapping[str, Kind]) -> LocalModel:
+        """The model that to_plain() wrote. `node` has its entries and child, parents and score; `kinds` has the kinds
+        of all columns, those of the family among them.
+
+        Raises ChoiceError for what no model can be; KeyError, TypeError and ValueError are said as a damaged file."""
+
+    # --- words ------------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def text(self, rows: int | None = ROWS) -> str:
@@ -166,24 +239,9 @@ class LocalModel(ABC):
     def attributes(self) -> dict[str, object]:
         """The model as attributes of a node, for networkx."""
 
-    def conditional(self, data: Dataset | Columns) -> Floats:
-        """P(level | parents of the row), one column per level."""
-        raise ChoiceError(f"{self.child!r} is continuous and has no levels: use mean()")
-
-    def mean(self, data: Dataset | Columns) -> Floats:
-        """The mean of the child given the parents of the row, in the user's units."""
-        raise ChoiceError(f"{self.child!r} is discrete and has no mean: use conditional()")
-
-    def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats]:
-        """The log-probability that the child falls between two neighbouring cuts, and its mean there.
-
-        One row per row of data, one column per piece: below the first cut, between cuts, from the last cut on.
-        REQUIRES: one cut or more, rising, in the user's units."""
-        raise ChoiceError(f"{self.child!r} is discrete and has no pieces: use conditional()")
-
-    def cuts(self, parent: str) -> Floats:
-        """Where this model changes along a continuous parent; between two cuts it is constant."""
-        return np.empty(0)
+    def diagram(self) -> Diagram | None:
+        """The model as a picture, where it is a tree or a graph of questions; else None."""
+        return None
 
 
 def draw_codes(probabilities: Floats, rows: Ints, rng: np.random.Generator) -> Ints:

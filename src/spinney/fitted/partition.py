@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from spinney.errors import ChoiceError
 from spinney.fitted import leaves
-from spinney.fitted.model import Columns, Floats, Ints, Levels, LocalModel, Numbers, align, draw_codes
+from spinney.fitted.model import Columns, Diagram, Floats, Ints, Levels, LocalModel, Numbers, align, draw_codes
+from spinney.fitted.plain import whole
 from spinney.kinds import Continuous, Kind, Ordinal
-from spinney.layout import ROWS, counted, cut
+from spinney.layout import ROWS, counted, cut, shown_number
 
 if TYPE_CHECKING:
     from spinney.dataset import Dataset
@@ -31,6 +32,7 @@ Nodes = NDArray[np.int32]
 # What the options of leaves may be at the least, and one part of at the most: beyond, products of them are no numbers.
 _LEAST = {"alpha": 1e-100, "a": 1e-100, "nu": 1e-100, "lam": 1e-100, "kappa": 1e-100}
 _MOST_SUM = 1e100
+_NODES, _PRIOR = ("feature", "left", "right", "leaf"), ("alpha", "mu0", "a", "nu", "lam", "kappa")  # in files
 _SHOWN = 10  # levels that describe() names in one place
 
 
@@ -311,14 +313,18 @@ class Partition(LocalModel):
         """The posterior predictive mean; of a leaf with too few rows to have one, the centre of its Student t."""
         return super().mean(data) if self.kind.discrete else self.student.location[self.leaf_of(data)]
 
-    def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats]:
+    def spread(self, data: Dataset | Columns) -> tuple[Floats, Floats]:
         if self.kind.discrete:
-            return super().pieces(data, cuts)
+            return super().spread(data)
+        leaf = self.leaf_of(data)
+        return self.student.location[leaf], self.student.scale[leaf]
+
+    def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats]:
         leaf = self.leaf_of(data)
         log_mass, mean = self.student.pieces(cuts)
         return log_mass[leaf], mean[leaf]
 
-    def cuts(self, parent: str) -> Floats:
+    def cuts(self, parent: str) -> Floats | None:
         return np.unique(self.threshold[self.feature == self.parents.index(parent)])
 
     def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Numbers:
@@ -335,6 +341,57 @@ class Partition(LocalModel):
         """The title and the splits as lines of if and else; a continuous child in the user's units."""
         return "\n".join([self.title, *cut([f"  {line}" for line in self._lines()], rows, "line")])
 
+    def to_plain(self) -> dict[str, object]:
+        return {
+            **{name: getattr(self, name).tolist() for name in _NODES},
+            "threshold": [None if np.isnan(cut) else cut for cut in self.threshold.tolist()],
+            "goes_left": [None if side is None else np.flatnonzero(side).tolist() for side in self.goes_left],  # levels
+            "sums": self.sums.tolist(),
+            "prior": {name: getattr(self, name) for name in _PRIOR},
+            **({} if self.alphas is None else {"alphas": self.alphas.tolist()}),
+            "shift": self.shift,
+            "scale": self.scale,
+        }
+
+    @classmethod
+    def from_plain(cls, node: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Partition:
+        child, parents = node["child"], tuple(node["parents"])
+        features = whole(node["feature"])
+        if len(node["goes_left"]) != len(features):
+            raise ChoiceError(
+                f"the partition of {child!r} has goes_left for other than all nodes: give one entry per node"
+            )
+        sides: list[Bools | None] = []
+        for feature, codes in zip(features.tolist(), node["goes_left"], strict=True):
+            if codes is None or not 0 <= feature < len(parents):
+                sides.append(None)
+                continue
+            side = np.zeros(len(_levels(kinds[parents[feature]]) or ()), dtype=bool)
+            if any(not 0 <= code < len(side) for code in codes):
+                raise ChoiceError(
+                    f"the partition of {child!r} splits {parents[feature]!r} at a level that it does not have"
+                )
+            side[whole(codes)] = True
+            sides.append(side)
+        return cls(
+            child=child,
+            parents=parents,
+            kind=kinds[child],
+            parent_kinds=tuple(kinds[parent] for parent in parents),
+            feature=features,
+            left=whole(node["left"]),
+            right=whole(node["right"]),
+            threshold=np.array([np.nan if cut is None else cut for cut in node["threshold"]], dtype=np.float64),
+            goes_left=tuple(sides),
+            leaf=whole(node["leaf"]),
+            sums=np.array(node["sums"], dtype=np.float64),
+            shift=node["shift"],
+            scale=node["scale"],
+            score=node["score"],
+            alphas=None if node.get("alphas") is None else np.array(node["alphas"], dtype=np.float64),
+            **{name: node["prior"][name] for name in _PRIOR},
+        )
+
     def as_dict(self) -> dict[str, object]:
         levels = _levels(self.kind)
         return {
@@ -349,6 +406,14 @@ class Partition(LocalModel):
 
     def attributes(self) -> dict[str, object]:
         return {"levels": _levels(self.kind), "parents": self.parents, "partition": self.describe()}
+
+    def diagram(self) -> Diagram:
+        splits = np.flatnonzero(self.feature >= 0).tolist()
+        sides = ((self.left, "yes"), (self.right, "no"))
+        return Diagram(
+            tuple((words, feature < 0) for words, feature in zip(self.words(), self.feature.tolist(), strict=True)),
+            tuple((node, int(below[node]), word) for node in splits for below, word in sides),
+        )
 
     # --- words ------------------------------------------------------------------------------------------------------
 
@@ -396,7 +461,7 @@ class Partition(LocalModel):
         if side is None:
             assert isinstance(kind, Continuous)
             width = 0.0 if kind.lo is None or kind.hi is None else kind.hi / 1000 - kind.lo / 1000
-            return f"{parent} < {_number(float(self.threshold[node]), width)}"
+            return f"{parent} < {shown_number(float(self.threshold[node]), width)}"
         levels = _levels(kind) or ()
         named = [levels[code] for code in np.flatnonzero(side & possible[feature][node])]
         return f"{parent} is {_listed(named, ' or ')}" if named else f"{parent} is none of its levels"
@@ -420,7 +485,8 @@ class Partition(LocalModel):
         if levels is None:
             student = self.student
             location, scale, freedom = (float(x[leaf]) for x in (student.location, student.scale, student.freedom))
-            return f"{start}mean {_number(location, scale / 100)}, scale {scale:.6g}, {freedom:.6g} degrees of freedom"
+            mean = shown_number(location, scale / 100)
+            return f"{start}mean {mean}, scale {scale:.6g}, {freedom:.6g} degrees of freedom"
         shares = self.probabilities[leaf]
         codes = range(len(levels))
         # Of many levels the most probable are shown, in falling order.
@@ -459,18 +525,6 @@ class Partition(LocalModel):
 
 def _levels(kind: Kind) -> Levels:
     return getattr(kind, "levels", None)
-
-
-def _number(value: float, difference: float) -> str:
-    """Six digits, or as many as show a difference of this size: years and seconds since 1970 are large and close."""
-    if abs(value) < 1e-6 * difference < math.inf:
-        return "0"
-    digits, size = 6, math.log10(abs(value)) if value else 0.0
-    if difference > 0:
-        digits = min(17, max(6, math.ceil(size - math.log10(difference)) + 1))
-    if size < 15:
-        digits = max(digits, math.floor(size) + 1)  # no exponent
-    return f"{value:.{digits}g}"
 
 
 def _listed(words: list[str], between: str) -> str:

@@ -269,7 +269,7 @@ class Polynomial(LocalModel):
     def mean(self, data: Dataset | Columns) -> Floats:
         return super().mean(data) if self.kind.discrete else self.spread(data)[0]
 
-    def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats]:
+    def pieces(self, data: Dataset | Columns, cuts: Floats) -> tuple[Floats, Floats] | None:
         """In closed form: what a normal has between two cuts."""
         if self.kind.discrete:
             return super().pieces(data, cuts)
@@ -290,7 +290,7 @@ class Polynomial(LocalModel):
             centre = self.shifts[-1] + self.scales[-1] * (mean + deviation * inside)
         return mass, np.clip(centre, -_LARGEST, _LARGEST)
 
-    def cuts(self, parent: str) -> Floats | None:  # type: ignore[override]
+    def cuts(self, parent: str) -> Floats | None:
         """None: the model changes smoothly along the parent; none at all where no cell uses it."""
         place = self._continuous.index(parent)
         return None if any(cell.powers[place].steps for cell in self.cells) else np.empty(0)

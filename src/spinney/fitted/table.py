@@ -7,14 +7,17 @@ A table may be sparse: configurations that are not stored share the default row.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spinney.errors import ChoiceError, LimitError
 from spinney.fitted.model import Columns, Floats, Ints, Levels, LocalModel, align, draw_codes
+from spinney.fitted.plain import levels_of, matrix
+from spinney.kinds import Kind
 from spinney.layout import LEVELS, ROWS, aligned, counted, html_table, probability, word
 
 if TYPE_CHECKING:
@@ -248,6 +251,45 @@ class Table(LocalModel):
         if self.counts is not None:
             cells.append("0" if place < 0 else f"{self.counts[place].sum():.10g}")
         return (*parents, *cells)
+
+    def cuts(self, parent: str) -> Floats:
+        """All parents of a table have levels."""
+        return np.empty(0)
+
+    def to_plain(self) -> dict[str, object]:
+        return {
+            "configurations": None if self.dense else self.codes.tolist(),  # null: all, in order
+            "probabilities": self.probabilities.tolist(),
+            "default": self.default.tolist(),
+            "counts": None if self.counts is None else self.counts.tolist(),
+        }
+
+    @classmethod
+    def from_plain(cls, node: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Table:
+        child, parents = node["child"], tuple(node["parents"])
+        for name in (child, *parents):
+            if not getattr(kinds[name], "levels", None):
+                raise ChoiceError(f"the table of {child!r} names {name!r}, which is no column with levels: add them")
+        levels = levels_of(kinds[child])
+        probabilities = matrix(node["probabilities"], len(levels))
+        stored = node["configurations"]
+        table = cls(
+            child=child,
+            parents=parents,
+            levels=levels,
+            parent_levels=tuple(levels_of(kinds[parent]) for parent in parents),
+            codes=np.arange(len(probabilities)) if stored is None else np.array(stored, dtype=np.int64),
+            probabilities=probabilities.astype(np.float64),
+            default=np.array(node["default"], dtype=np.float64),
+            counts=None if node["counts"] is None else matrix(node["counts"], len(levels)),
+            score=node["score"],
+        )
+        if stored is None and not table.dense:
+            raise ChoiceError(
+                f"the table of {child!r} has {len(probabilities)} rows for {table.configurations} configurations: "
+                f"add rows"
+            )
+        return table
 
     def as_dict(self) -> dict[str, object]:
         rows = [

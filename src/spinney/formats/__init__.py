@@ -76,14 +76,14 @@ def _format(path: str | PathLike[str], holds: str, verb: str, usual: str | None)
     )
 
 
-def write_partition(model: LocalModel, path: str | PathLike[str]) -> None:
-    from spinney.fitted.partition import Partition
+def write_diagram(model: LocalModel, path: str | PathLike[str]) -> None:
     from spinney.formats import dot
 
     need_suffix(path, ".dot", "the tree or graph of one node is written as .dot (and .gz)")
-    if not isinstance(model, Partition):
+    diagram = model.diagram()
+    if diagram is None:
         raise ChoiceError(
-            "this node has a table, and only trees and decision graphs are drawn; fit the network with score pcart or "
-            "graph"
+            f"node {model.child!r} has a {model.word}, and only trees and decision graphs are drawn; fit the network "
+            f"with score pcart or graph"
         )
-    dot.write(model, path)
+    dot.write(diagram, path)

@@ -1,6 +1,6 @@
 """Graphviz DOT, for pictures; written only.
 
-In:  a Network, the result of a search, a DAG or a CPDAG; or one node's tree or decision graph.
+In:  a Network, the result of a search, a DAG or a CPDAG; or the diagram of one node's tree or decision graph.
 Out: a .dot file: every node on a line, then every edge; undirected edges of a CPDAG have no arrowhead, those of a tree
 say yes or no."""
 
@@ -9,9 +9,7 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from spinney.fitted.partition import Partition
+from spinney.fitted.model import Diagram
 from spinney.formats.text import write_text
 from spinney.graph import CPDAG, DAG
 from spinney.search.found import Found
@@ -20,14 +18,14 @@ if TYPE_CHECKING:
     from spinney.network import Network
 
 
-def write(graph: Network | Found | DAG | CPDAG | Partition, path: str | PathLike[str]) -> None:
+def write(graph: Network | Found | DAG | CPDAG | Diagram, path: str | PathLike[str]) -> None:
     write_text(text(graph.graph if isinstance(graph, Found) else graph), path)
 
 
-def text(graph: Network | DAG | CPDAG | Partition) -> str:
+def text(graph: Network | DAG | CPDAG | Diagram) -> str:
     """The DOT text; names may hold anything."""
-    if isinstance(graph, Partition):
-        return _drawn(_of_partition(graph))
+    if isinstance(graph, Diagram):
+        return _drawn(_of_diagram(graph))
     lines = [f"  {_quoted(name)};" for name in graph.names]
     if isinstance(graph, CPDAG):
         lines += [f"  {_quoted(a)} -> {_quoted(b)};" for a, b in sorted(graph.directed)]
@@ -38,15 +36,11 @@ def text(graph: Network | DAG | CPDAG | Partition) -> str:
     return _drawn(lines)
 
 
-def _of_partition(graph: Partition) -> list[str]:
+def _of_diagram(graph: Diagram) -> list[str]:
     lines = []
-    for node, words in enumerate(graph.words()):
-        shape = "ellipse" if graph.feature[node] >= 0 else "box"
-        lines.append(f"  {node} [label={_quoted(words)}, shape={shape}];")
-    for node in np.flatnonzero(graph.feature >= 0).tolist():
-        lines.append(f'  {node} -> {graph.left[node]} [label="yes"];')
-        lines.append(f'  {node} -> {graph.right[node]} [label="no"];')
-    return lines
+    for box, (words, end) in enumerate(graph.boxes):
+        lines.append(f"  {box} [label={_quoted(words)}, shape={'box' if end else 'ellipse'}];")
+    return lines + [f"  {box} -> {other} [label={_quoted(words)}];" for box, other, words in graph.arrows]
 
 
 def _drawn(lines: list[str]) -> str:

@@ -8,21 +8,18 @@ One node is one line."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spinney.errors import ChoiceError, FileFormatError, SpinneyError
+from spinney.fitted import model_class
 from spinney.fitted.model import LocalModel
-from spinney.fitted.partition import Partition
-from spinney.fitted.polynomial import Polynomial
-from spinney.fitted.table import Table
 from spinney.formats.plain import json_value
 from spinney.formats.text import read_text, write_text
-from spinney.kinds import Continuous, Kind, from_plain, to_plain
+from spinney.kinds import Kind, from_plain, to_plain
 from spinney.network import Network
 from spinney.parent_sets import MOST_SCORE
 
@@ -37,9 +34,10 @@ def write(network: Network, path: str | PathLike[str]) -> None:
         nodes = ",\n".join(_dump(_node(model)) for model in network.models.values())
         tail = [f'"plan": {_dump(network.plan)}', f'"data": {_dump(network.data)}', f'"score": {_dump(network.score)}']
     except (TypeError, ValueError) as error:
-        # REQUIRES of a plan: texts, finite numbers, lists and dicts of them.
+        # REQUIRES of a plan and of LocalModel.to_plain(): texts, finite numbers, lists and dicts of them.
         raise ChoiceError(
-            f"{fspath(path)}: the plan, data or score holds what JSON cannot ({error}): use texts and finite numbers"
+            f"{fspath(path)}: the plan, data, score or a model holds what JSON cannot ({error}): use texts and finite "
+            f"numbers"
         ) from None
     if network.cuts:
         tail.append(f'"cuts": {_dump(network.cuts)}')
@@ -66,7 +64,7 @@ def read(path: str | PathLike[str]) -> Network:
         raise FileFormatError(
             f"{name}: the entry {error} is missing: the file was changed or cut, write it again"
         ) from None
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
         raise FileFormatError(
             f"{name}: an entry is not of its kind ({error}): the file was changed, write it again"
         ) from None
@@ -124,132 +122,28 @@ def _number(value: object) -> float | None:
 
 
 def _node(model: LocalModel) -> dict[str, object]:
-    plain = _PLAIN_MODELS[model.word](model)
-    return {"child": model.child, "model": model.word, "parents": model.parents, "score": model.score, **plain}
+    own = model_class(model.word)
+    if own is None or not isinstance(model, own):
+        raise ChoiceError(
+            f"the model of {model.child!r} is a {model.word!r}, a type that is not registered and could not be read "
+            f"again: call sp.register({type(model).__name__}) first"
+        )
+    head = {"child": model.child, "model": model.word, "parents": model.parents, "score": model.score}
+    plain = model.to_plain()
+    if taken := sorted(head.keys() & plain.keys()):
+        raise ChoiceError(f"the model of {model.child!r} ({model.word}) writes {taken[0]!r} too: rename its own entry")
+    return {**head, **plain}
 
 
 def _model(node: dict[str, Any], kinds: dict[str, Kind]) -> LocalModel:
     child, word = _name(node["child"]), node["model"]
-    if word not in _MODELS:
-        raise ChoiceError(f"the model of {child!r} is a {word!r}, which this spinney does not know: upgrade spinney")
+    own = model_class(word)
+    if own is None:
+        raise ChoiceError(
+            f"the model of {child!r} is a {word!r}, which this spinney does not know: upgrade spinney, or import the "
+            f"package that registers it"
+        )
     for name in (child, *node["parents"]):
         if name not in kinds:
             raise ChoiceError(f"the {word} of {child!r} names {name!r}, which is no column here: add the column")
-    return _MODELS[word](node, kinds)
-
-
-def _plain_table(model: Table) -> dict[str, object]:
-    return {
-        "configurations": None if model.dense else model.codes.tolist(),  # null: all, in order
-        "probabilities": model.probabilities.tolist(),
-        "default": model.default.tolist(),
-        "counts": None if model.counts is None else model.counts.tolist(),
-    }
-
-
-def _table(node: dict[str, Any], kinds: dict[str, Kind]) -> Table:
-    child, parents = node["child"], tuple(node["parents"])
-    for name in (child, *parents):
-        if not getattr(kinds[name], "levels", None):
-            raise ChoiceError(f"the table of {child!r} names {name!r}, which is no column with levels: add them")
-    levels = _levels(kinds[child])
-    probabilities = _matrix(node["probabilities"], len(levels))
-    stored = node["configurations"]
-    table = Table(
-        child=child,
-        parents=parents,
-        levels=levels,
-        parent_levels=tuple(_levels(kinds[parent]) for parent in parents),
-        codes=np.arange(len(probabilities)) if stored is None else np.array(stored, dtype=np.int64),
-        probabilities=probabilities.astype(np.float64),
-        default=np.array(node["default"], dtype=np.float64),
-        counts=None if node["counts"] is None else _matrix(node["counts"], len(levels)),
-        score=_number(node["score"]),
-    )
-    if stored is None and not table.dense:
-        raise ChoiceError(
-            f"the table of {child!r} has {len(probabilities)} rows for {table.configurations} configurations: add rows"
-        )
-    return table
-
-
-def _matrix(rows: list[list[float]], width: int) -> NDArray[Any]:
-    return np.array(rows) if rows else np.empty((0, width))
-
-
-def _levels(kind: Kind) -> tuple[str, ...]:
-    assert not isinstance(kind, Continuous) and kind.levels is not None
-    return kind.levels
-
-
-_NODES = ("feature", "left", "right", "leaf")
-_PRIOR = ("alpha", "mu0", "a", "nu", "lam", "kappa")
-
-
-def _plain_partition(model: Partition) -> dict[str, object]:
-    return {
-        **{name: getattr(model, name).tolist() for name in _NODES},
-        "threshold": [None if np.isnan(cut) else cut for cut in model.threshold.tolist()],
-        "goes_left": [None if side is None else np.flatnonzero(side).tolist() for side in model.goes_left],  # levels
-        "sums": model.sums.tolist(),
-        "prior": {name: getattr(model, name) for name in _PRIOR},
-        **({} if model.alphas is None else {"alphas": model.alphas.tolist()}),
-        "shift": model.shift,
-        "scale": model.scale,
-    }
-
-
-def _partition(node: dict[str, Any], kinds: dict[str, Kind]) -> Partition:
-    child, parents = node["child"], tuple(node["parents"])
-    features = _whole(node["feature"])
-    if len(node["goes_left"]) != len(features):
-        raise ChoiceError(f"the partition of {child!r} has goes_left for other than all nodes: give one entry per node")
-    sides: list[NDArray[np.bool_] | None] = []
-    for feature, codes in zip(features.tolist(), node["goes_left"], strict=True):
-        if codes is None or not 0 <= feature < len(parents):
-            sides.append(None)
-            continue
-        side = np.zeros(len(getattr(kinds[parents[feature]], "levels", None) or ()), dtype=bool)
-        if any(not 0 <= code < len(side) for code in codes):
-            raise ChoiceError(
-                f"the partition of {child!r} splits {parents[feature]!r} at a level that it does not have"
-            )
-        side[_whole(codes)] = True
-        sides.append(side)
-    return Partition(
-        child=child,
-        parents=parents,
-        kind=kinds[child],
-        parent_kinds=tuple(kinds[parent] for parent in parents),
-        feature=features,
-        left=_whole(node["left"]),
-        right=_whole(node["right"]),
-        threshold=np.array([np.nan if cut is None else cut for cut in node["threshold"]], dtype=np.float64),
-        goes_left=tuple(sides),
-        leaf=_whole(node["leaf"]),
-        sums=np.array(node["sums"], dtype=np.float64),
-        shift=node["shift"],
-        scale=node["scale"],
-        score=_number(node["score"]),
-        alphas=None if node.get("alphas") is None else np.array(node["alphas"], dtype=np.float64),
-        **{name: node["prior"][name] for name in _PRIOR},
-    )
-
-
-def _whole(numbers: list[int]) -> NDArray[np.int32]:
-    if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
-        raise TypeError("a whole number is expected")
-    return np.array(numbers, dtype=np.int32)
-
-
-# One row per type of model: how it is written, how it is read.
-_PLAIN_MODELS: dict[str, Callable[[Any], dict[str, object]]] = {
-    Table.word: _plain_table,
-    Partition.word: _plain_partition,
-    Polynomial.word: Polynomial.to_plain,
-}
-_MODELS: dict[str, Callable[[dict[str, Any], dict[str, Kind]], LocalModel]] = {
-    Table.word: _table,
-    Partition.word: _partition,
-    Polynomial.word: lambda node, kinds: Polynomial.from_plain({**node, "score": _number(node["score"])}, kinds),
-}
+    return own.from_plain({**node, "score": _number(node["score"])}, kinds)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from spinney.scores.source import Source
 
 MOST_CONFIGURATIONS = 10**290  # as in core/table_score.cpp
+MOST_REMEMBERED = 1_000_000  # cells of a table whose sources are remembered
+REMEMBERED = 8  # sources of a table
 
 
 def resolved(data: Dataset, score: str | Choice) -> Choice:
@@ -45,12 +47,27 @@ def why_resolved(data: Dataset, score: str | Choice) -> str | None:
 def build_source(
     data: Dataset, score: str | Choice, prior: str | Choice = "uniform", deadline: Deadline | None = None
 ) -> Source:
-    """Build the source of local scores for this data."""
-    choice = resolved(data, score)
+    """The source of local scores for this data. Small tables remember a few: family by family, building one would take
+    longer than the score."""
+    choice, chosen_prior = resolved(data, score), choose_prior(prior)
+    values = choice.values.values()
+    small = data.n_rows * len(data.names) <= MOST_REMEMBERED and (deadline is None or deadline.seconds is None)
+    if not small or any(value.__hash__ is None for value in values):  # a prior network has no hash
+        return _built(data, choice, chosen_prior, deadline)
+    key = (id(choice.entry), *values, chosen_prior.name, *chosen_prior.values.values())
+    found = data.sources.get(key)
+    if found is None:
+        if len(data.sources) >= REMEMBERED:
+            data.sources.clear()
+        found = data.sources[key] = _built(data, choice, chosen_prior, None)
+    return found
+
+
+def _built(data: Dataset, choice: Choice, prior: Choice, deadline: Deadline | None) -> Source:
     assert isinstance(choice.entry, Score)
     check_kinds(data, choice.entry)
     build: type[Source] = loaded(choice.entry.source)
-    return build(data, choice, prior_for(choose_prior(prior), len(data.names)), deadline)
+    return build(data, choice, prior_for(prior, len(data.names)), deadline)
 
 
 def check_kinds(data: Dataset, entry: Score) -> None:

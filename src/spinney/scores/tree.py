@@ -27,6 +27,7 @@ from spinney.kinds import Continuous
 from spinney.machine import available_memory
 from spinney.priors import Prior
 from spinney.scores.columns import Preparing, frequency_ranks, frequent_levels, leaf_sums, neighbouring_levels
+from spinney.scores.linear import linear_leaves
 from spinney.scores.source import LITTLE, Source, check_memory
 from spinney.standard import Floats
 
@@ -34,7 +35,7 @@ _MOST_LEVELS = 14  # of a categorical parent: 2^14 level sets, 2.4 million ways 
 _MOST_BINS = 64  # ft: levels of a categorical parent
 _MOST_CONTINUOUS = 6  # as in core/local_tree.hpp
 _MOST_BOXES = 2.0**16  # joint level sets of a family
-_PER_ROW = (45.0, 50.0, 120.0, 1000.0)  # nanoseconds, by the number of continuous parents
+_PER_POINT = (45.0, 50.0, 120.0, 1000.0)  # nanoseconds, by the number of continuous parents
 _BYTES_PER_SET = 200
 
 
@@ -65,6 +66,7 @@ class Trees(Source):
             )
         super().__init__(data, choice, prior, deadline)
         self._binned = choice.name == "ft"
+        self._linear = not self._binned and choice["leaf"] == "linear"
         self._preparing = Preparing(deadline)
         self._parts = [self._part(name) for name in self.names]
         self.uncut = self._preparing.uncut
@@ -76,6 +78,8 @@ class Trees(Source):
             log_cuttings=-math.log(bins),
             size_prior=list(prior.by_size),
             ess=choice["ess"],
+            linear=self._linear,
+            tau=choice["tau"] if self._linear else 1.0,
             **self._leaf,
         )
 
@@ -89,8 +93,9 @@ class Trees(Source):
     def family_cost(self, parents: int) -> float:
         """Nanoseconds to score a family of so many parents, foreseen: the mean over children and parents as they come.
 
-        Per row measured with no, one, two, three continuous parents; three times that where the child is ordinal; a
-        fifth of a nanosecond for every split of a block of level sets: most cells hold few rows."""
+        Two nanoseconds per row; per joint finest cell that holds rows measured with no, one, two, three continuous
+        parents; three times that where the child is ordinal; a fifth of a nanosecond for every split of a block of
+        level sets: most cells hold few rows."""
         columns = self._parts
         continuous = sum(column.kind == "continuous" for column in columns) / max(1, len(columns))
         ordinal = sum(column.kind == "ordinal" for column in columns) / max(1, len(columns))
@@ -102,13 +107,14 @@ class Trees(Source):
             share = math.comb(parents, halved) * continuous**halved * (1 - continuous) ** (parents - halved)
             if share == 0:
                 continue
-            per_row = _PER_ROW[min(halved, 3)] * 8.0 ** max(0, halved - 3)
+            per_point = _PER_POINT[min(halved, 3)] * 8.0 ** max(0, halved - 3)
             discrete = parents - halved
             blocks = min(63.0**halved, 6.0**halved * self.data.n_rows / 2 + 1)
             most = 3.0 ** min(14, max(1, 16 - 3 * halved)) / 2  # of as many levels as a lone parent keeps there
             work = min(discrete * splits * nodes ** max(0, discrete - 1), most)
-            total += share * (30_000 + self.data.n_rows * per_row + 0.2 * blocks * work)
-        return total * (1 + 2 * ordinal)
+            points = min(self.data.n_rows, 32.0**halved * 4.0**discrete)
+            total += share * (5_000 + 2 * self.data.n_rows + points * per_point + 0.2 * blocks * work)
+        return total * (1 + 2 * ordinal) * (1 + 3 * continuous if self._linear else 1)
 
     def _part(self, name: str) -> Part:
         kind = self.data.kinds[name]
@@ -171,7 +177,10 @@ class Trees(Source):
         else:
             thresholds = [self._threshold(v) for v in numbers]
             nodes = [_tree_node(node, thresholds) for node in self._trees.fit_tree(number, numbers, stop)]
-        return self._partition(child, order, nodes, score)
+        partition = self._partition(child, order, nodes, score)
+        if self._linear and not partition.kind.discrete and not all(kind.discrete for kind in partition.parent_kinds):
+            return linear_leaves(self.data, partition, self.choice["tau"])
+        return partition
 
     def _threshold(self, number: int) -> Any:
         """From a cell's number to the user's units."""
@@ -240,14 +249,18 @@ class Trees(Source):
         """What the core's tables for one family take at the most."""
         if self._binned:
             return 16.0 * self.data.n_rows * (len(parents) + 1)
-        boxes, vectors = 1.0, 1.0
+        boxes, vectors, points = 1.0, 1.0, 1.0
         for column in parents:
-            if column.kind == "continuous":
+            continuous = column.kind == "continuous"
+            points = min(self.data.n_rows, points * (2**column.levels if continuous else column.levels))
+            if continuous:
                 vectors *= column.levels + 1
             else:
                 boxes = min(boxes * _level_sets(column)[0], _MOST_BOXES)
-        cells = vectors * self.data.n_rows / 2 if vectors > 1 else 1.0
-        return boxes * 64 + cells * boxes * 8 + vectors * self.data.n_rows * 4
+        if vectors == 1:
+            return boxes * 64
+        d = sum(column.kind == "continuous" for column in parents) if self._linear else 0
+        return boxes * 64 + vectors * points * (boxes * 4 + 4) + points * 12 * (d + 2) * (d + 3)
 
 
 def _level_sets(column: Part) -> tuple[float, float]:
