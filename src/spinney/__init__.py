@@ -14,6 +14,7 @@ from spinney.constraints import Constraints
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError, FileFormatError, LimitError, SpinneyError
 from spinney.graph import CPDAG, DAG
+from spinney.independence import Independence, independence
 from spinney.kinds import Categorical, Continuous, Ordinal
 from spinney.learn import Result, find, fit, fit_structure, learn, local_score, local_scores, score
 from spinney.network import Network
@@ -67,6 +68,7 @@ __all__ = [
     "Discretiser",
     "FileFormatError",
     "Found",
+    "Independence",
     "LimitError",
     "NaiveBayesClassifier",
     "Network",
@@ -83,6 +85,7 @@ __all__ = [
     "find",
     "fit",
     "fit_structure",
+    "independence",
     "learn",
     "local_score",
     "local_scores",
