@@ -53,7 +53,7 @@ def named(table: Table) -> dict[str, Column]:
     return {"child": table[0], **{f"p{u}": parent for u, parent in enumerate(table[1])}}
 
 
-def score_of(hyper: Hyper = PAPER, s: int = 5, tau: float = 1.0, **more) -> sp.PCART:
+def score_of(hyper: Hyper = PAPER, s: int = 5, tau: float = 1.0, **more) -> sp.catalog.Choice:
     return sp.PCART(**asdict(hyper), max_splits=s, leaf="linear", tau=tau, **more)
 
 

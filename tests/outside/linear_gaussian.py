@@ -90,7 +90,7 @@ class LinearGaussian(LocalModel):
 class Lines(Source):
     """One data set under `lines`."""
 
-    def _regressed(self, child: str, parents: Sequence[str]) -> tuple[Floats, float, int]:
+    def _regressed(self, child: str, parents: Sequence[str]) -> tuple[Any, float, int]:
         columns = [np.ones(self.data.n_rows)]
         for parent in parents:
             if self.data.kinds[parent].discrete:
