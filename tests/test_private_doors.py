@@ -185,13 +185,13 @@ from spinney import _core
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))
 shared, codes = list(range(20_000)), np.array([0, 1], np.uint8)
-allowed, table = _core.Allowed([[]], [[]], [0]), _core.Table([codes], [2])
+allowed, table = _core.Allowed([[]], [[]], [0]), _core.Table([codes], [2], [0.0])
 spec = _core.Spec("bic", 1.0, [], 0.0, [], [])
 calls = {
     "candidates": lambda: _core.Allowed([shared] * 20_000, [[]] * 20_000, [0] * 20_000),
     "required": lambda: _core.Allowed([[]] * 20_000, [shared] * 20_000, [0] * 20_000),
     "start": lambda: _core.GreedyArgs([shared] * 20_000, allowed, 0, 0, 0, 0, 0, 0.0, 1),
-    "families": lambda: _core.local_scores(table, spec, [(0, shared)] * 20_000),
+    "families": lambda: _core.families(_core.table_scores(table, spec), [(0, shared)] * 20_000),
 }
 for name in sys.argv[1:]:
     try:
