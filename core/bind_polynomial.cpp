@@ -45,12 +45,11 @@ const char* name_of(CellFit::Rule rule) {
 void bind_polynomial(nb::module_& m) {
     nb::class_<PolynomialSpec>(m, "PolynomialSpec")
         .def("__init__",
-             [](PolynomialSpec* self, bool logistic, int degree, int least_degree, bool count_variance, std::vector<double> size_prior,
-                double per_parameter) {
-                 must(degree >= 0 && degree <= 64 && least_degree >= 0 && least_degree <= 1, "a degree");
-                 new (self) PolynomialSpec{logistic, degree, least_degree, count_variance, std::move(size_prior), per_parameter};
+             [](PolynomialSpec* self, bool logistic, int degree, bool count_variance, std::vector<double> size_prior, double per_parameter) {
+                 must(degree >= 0 && degree <= 64, "a degree");
+                 new (self) PolynomialSpec{logistic, degree, count_variance, std::move(size_prior), per_parameter};
              },
-             "logistic"_a, "degree"_a, "least_degree"_a, "count_variance"_a, "size_prior"_a, "per_parameter"_a);
+             "logistic"_a, "degree"_a, "count_variance"_a, "size_prior"_a, "per_parameter"_a);
 
     nb::class_<PolynomialScores, Scores>(m, "PolynomialScores")
         .def(nb::init<const Table&, PolynomialSpec, const std::vector<double>&>(), "table"_a, "spec"_a, "log_scales"_a, nb::keep_alive<1, 2>())

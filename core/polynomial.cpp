@@ -57,8 +57,7 @@ SPINNEY_CLONES void combine(const double* factors, const double* const* columns,
 }  // namespace
 
 int PolynomialSpec::degree_of(std::size_t rows) const {
-    if (degree > 0) return degree;
-    return std::max(least_degree, static_cast<int>(std::floor(std::log(static_cast<double>(rows)))));
+    return degree > 0 ? degree : static_cast<int>(std::floor(std::log(static_cast<double>(rows))));
 }
 
 struct PolynomialFamilies::Cell {

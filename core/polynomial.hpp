@@ -30,8 +30,7 @@ struct MixedPolyData {
 
 struct PolynomialSpec {
     bool logistic = false;                               // lr; else mvp
-    int degree = 1;                                      // 0: floor(log n), at least least_degree
-    int least_degree = 1;
+    int degree = 1;                                      // 0: floor(log n), none in cells of one or two rows
     bool count_variance = false;                         // as a parameter of every cell of a continuous child
     std::vector<double> size_prior;                      // log prior by number of parents; the last one serves above
     double per_parameter = 0;                            // log prior per free parameter

@@ -238,13 +238,7 @@ class GraphScores(Scores):
 
 class PolynomialSpec:
     def __init__(
-        self,
-        logistic: bool,
-        degree: int,
-        least_degree: int,
-        count_variance: bool,
-        size_prior: Sequence[float],
-        per_parameter: float,
+        self, logistic: bool, degree: int, count_variance: bool, size_prior: Sequence[float], per_parameter: float
     ) -> None: ...
 
 class PolynomialScores(Scores):

@@ -1,13 +1,17 @@
 """Tests of independence by likelihood ratios, from every score that is a penalised likelihood.
 
-In:  a table, two columns, columns that are given, and a test: g2 for tables, or the name of such a score (mvp, lr).
+In:  a table, two columns, columns that are given, and a test: g2 for tables, or the name of such a score (cg, lr).
 Out: Independence: statistic, degrees of freedom, p-value.
 
 The statistic is 2 (l1 - l0), l1 the log-likelihood of x given y and the others, l0 that of x given the others; under
 independence it is about chi-square with as many degrees of freedom as l1 has more free parameters (Andrews, Ramsey and
 Cooper 2018, section 5.3). A score that is not score equivalent gives another answer for y given x. As in the paper, the
 columns are then dependent if either test says so: the p-value is the smaller of the two. Under independence it is below
-alpha in alpha to 2 alpha of all cases; both are in `directions`, for whoever wants to combine them otherwise."""
+alpha in alpha to 2 alpha of all cases; both are in `directions`, for whoever wants to combine them otherwise.
+
+A test is as good as its model of x given the others. Measured on 800 rows, x and y discrete with logits that are linear
+in a given continuous column, slope 1, and independent given it: at alpha = 0.05 lr rejects 8%, cg 10%, cgd 19%, dg 25%,
+mvp(degree=1) 79%, because probabilities are no straight lines and y then tells where they bend."""
 
 from __future__ import annotations
 
@@ -117,8 +121,8 @@ class _Tables:
 def independence(data: Data, x: str, y: str, given: Iterable[str] = (), test: str | Choice = "auto") -> Independence:
     """Test whether x and y are independent given the columns `given`, by a likelihood ratio.
 
-    test: g2 (tables of discrete columns), mvp or lr (any kinds; options as in scores.md, such as mvp(degree=log)), or
-        auto: g2 where all these columns are discrete, else lr.
+    test: g2 (tables of discrete columns); cg, lr or another score of scores.md that counts parameters (any kinds), with
+        its options, such as lr(degree=2); or auto: g2 where all these columns are discrete, else cg.
 
     >>> sp.independence(data, "heart", "smoker", given=["age"]).p_value
     """
@@ -130,7 +134,7 @@ def independence(data: Data, x: str, y: str, given: Iterable[str] = (), test: st
 def chosen_test(data: Dataset, test: str | Choice) -> Choice:
     """The score whose likelihoods the test compares."""
     if test == "auto":
-        test = "g2" if all(kind.discrete for kind in data.kinds.values()) else "lr"
+        test = "g2" if all(kind.discrete for kind in data.kinds.values()) else "cg"
     choice = choose_score("ll" if test == "g2" else test)
     assert isinstance(choice.entry, Score)
     if choice.name != "ll" and not _has_likelihood(choice.entry):
@@ -142,7 +146,8 @@ def chosen_test(data: Dataset, test: str | Choice) -> Choice:
 
 
 def _has_likelihood(row: Score) -> bool:
-    return bool(row.source) and hasattr(loaded(row.source), "likelihood")
+    """Whether its scores are likelihoods with counted parameters; probabilities of a column are none."""
+    return bool(row.source) and not row.bayesian and not row.evidence and hasattr(loaded(row.source), "likelihood")
 
 
 def _checked(data: Dataset, x: str, y: str, given: Iterable[str]) -> tuple[str, ...]:

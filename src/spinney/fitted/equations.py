@@ -13,23 +13,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.polynomial import Polynomial
 
+from spinney.layout import shown_number
+
 _POWERS = 5  # that are written out
 _NEAR = 1000.0  # standard deviations from 0
 
 # A column: its name, centre and scale in its own units, the coefficients of its polynomials, the steps between them.
 Term = tuple[str, float, float, Sequence[float], Sequence[Sequence[float]]]
-
-
-def shown_number(value: float, difference: float) -> str:
-    """Six digits, or as many as show a difference of this size; 0 where the value is far below it."""
-    if abs(value) < 1e-6 * difference < math.inf:
-        return "0"
-    digits, size = 6, math.log10(abs(value)) if value else 0.0
-    if 0 < difference < math.inf:
-        digits = min(17, max(6, math.ceil(size - math.log10(difference)) + 1))
-    if size < 15:
-        digits = max(digits, math.floor(size) + 1)  # no exponent
-    return f"{value:.{digits}g}"
 
 
 def equation(constant: float, scale: float, terms: Sequence[Term], precision: float) -> str:
@@ -56,7 +46,7 @@ def equation(constant: float, scale: float, terms: Sequence[Term], precision: fl
     text = shown_number(constant, precision)
     for number, what, size in parts:
         sign = "-" if number < 0 else "+"
-        factor = "" if number == 1 else f"{shown_number(abs(number), precision / size if size else 0.0)} "
+        factor = "" if number == 1 else f"{shown_number(abs(number), min(precision / size, 1e300) if size else 0.0)} "
         text += f" {sign} {factor}{what}"
     return text
 

@@ -31,7 +31,6 @@ class Polynomials(Source):
         spec = _core.PolynomialSpec(
             self.choice.name == "lr",
             0 if degree == "log" else degree,
-            0,  # floor(log n) of a cell of one or two rows
             self.choice["count_variance"],
             list(self.prior.by_size),
             self.prior.per_parameter,
