@@ -133,6 +133,8 @@ public:
             make_block(everything_, nullptr, 0);
             return pool_[shape_->root];
         }
+        // Of shared leaves only those of one row are read, which do not depend on their part.
+        if constexpr (Leaf::shared) leaf_.set_parts(1);
         alone_ = points_.alone(leaf_).data();
         if (!blocks()) {
             std::vector<TreeColumn> halved;
