@@ -20,6 +20,7 @@ SCRIPT = """
 import sys, numpy as np, spinney as sp
 sys.path.insert(0, {outside!r})
 import linear_gaussian, tree_class, edge_list
+linear_gaussian.plug_in()
 
 rng = np.random.default_rng(1)
 group = rng.choice(["a", "b"], 400)
@@ -75,6 +76,7 @@ LAWS = """
 import sys, pytest
 sys.path.insert(0, {outside!r})
 import linear_gaussian
+linear_gaussian.plug_in()
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "lines", {laws!r}]))
 """
 

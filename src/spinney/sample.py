@@ -33,7 +33,9 @@ def sample(network: Network | RandomNetwork, n: int, seed: int) -> Dataset:
     rng = np.random.default_rng(seed)
     columns = Columns(n, {})
     for name in network.dag.order():
-        columns.put(name, _checked(network.models[name], network.models[name].sample(columns, rng), int(n)))
+        model = network.models[name]
+        drawn_now = model.sample(columns, rng)
+        columns.put(name, _checked(model, drawn_now, int(n)) if isinstance(model, LocalModel) else drawn_now)
     drawn = {name: columns[name] for name in network.names}
     kinds = {name: drawn_kind(network.kinds[name], column) for name, column in drawn.items()}
     return Dataset.from_columns(kinds, drawn)

@@ -2,7 +2,7 @@
 
 In:  a Dataset. A continuous child has continuous and categorical parents, a categorical one only categorical parents.
 Out: the score `lines` and the model LinearGaussian (intercept, one slope per continuous parent, one shift per level of
-every discrete parent, the noise's sd), known to spinney by sp.register."""
+every discrete parent, the noise's sd); sp.register makes them known to spinney."""
 
 from __future__ import annotations
 
@@ -128,13 +128,17 @@ class Lines(Source):
 
 
 sp.register(LinearGaussian)
-sp.register(
-    Score(
-        "lines",
-        "lines with normal noise, by BIC",
-        "a test",
-        source=Lines,
-        label="Lines",
-        parents={"continuous": ("continuous", "categorical"), "categorical": ("categorical",)},
+
+
+def plug_in() -> None:
+    """The row of the score; what an entry point of the group spinney.plugins would name."""
+    sp.register(
+        Score(
+            "lines",
+            "lines with normal noise, by BIC",
+            "a test",
+            source=Lines,
+            label="Lines",
+            parents={"continuous": ("continuous", "categorical"), "categorical": ("categorical",)},
+        )
     )
-)
