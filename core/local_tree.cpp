@@ -133,6 +133,7 @@ public:
             make_block(everything_, nullptr, 0);
             return pool_[shape_->root];
         }
+        if constexpr (Leaf::shared) leaf_.set_parts(1);  // of a lone row no part matters; the last family's are gone
         alone_ = points_.alone(leaf_).data();
         if (!blocks()) {
             std::vector<TreeColumn> halved;
