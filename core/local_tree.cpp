@@ -133,8 +133,7 @@ public:
             make_block(everything_, nullptr, 0);
             return pool_[shape_->root];
         }
-        // Of shared leaves only those of one row are read, which do not depend on their part.
-        if constexpr (Leaf::shared) leaf_.set_parts(1);
+        if constexpr (Leaf::shared) leaf_.set_parts(1);  // of a lone row no part matters; the last family's are gone
         alone_ = points_.alone(leaf_).data();
         if (!blocks()) {
             std::vector<TreeColumn> halved;

@@ -42,6 +42,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "find": lambda data: _found(sp.find(data, "bic")),
     "fit": lambda data: sp.fit(data, GRAPH, "bdeu"),
     "fit_structure": lambda data: sp.fit_structure(data, GRAPH, "bdeu"),
+    "independence": lambda data: sp.independence(data, "cough", "smoker").p_value,
     "local_score": lambda data: sp.local_score(data, "cough", ["smoker"], "bic"),
     "local_scores": lambda data: sp.local_scores(data, [("cough", ["smoker"]), ("site", [])], "bic"),
     "score": lambda data: sp.score(data, GRAPH, "bdeu"),
