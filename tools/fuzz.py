@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import io
 import json
 import os
@@ -111,9 +112,9 @@ def changed_json(rng: random.Random, content: bytes) -> bytes:
         if step == 0:
             del part[key]
         elif step == 1 and isinstance(part, list):
-            part.insert(rng.randrange(len(part) + 1), part[key])
+            part.insert(rng.randrange(len(part) + 1), copy.deepcopy(part[key]))
         else:
-            part[key] = rng.choice(ODD_PARTS)
+            part[key] = copy.deepcopy(rng.choice(ODD_PARTS))
         if not record:
             break
     return json.dumps(record).encode()
