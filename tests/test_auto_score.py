@@ -15,6 +15,7 @@ import spinney as sp
 from spinney.catalog import SCORES, choose_search
 from spinney.cli import app
 from spinney.constraints import allowed_by
+from spinney.scores import why_resolved
 from spinney.search import automatic
 
 KINDS = st.sampled_from(["categorical", "ordinal", "continuous"])
@@ -113,3 +114,11 @@ def test_foreseen_work_grows_with_rows(score: str) -> None:
         else:
             assert 0 < cost(100, parents) < cost(1000, parents)
     assert cost(1000, 1) <= cost(1000, 3)
+
+
+def test_the_reason_writes_large_numbers_as_other_lines_do() -> None:
+    names = [f"x{i}" for i in range(1200)]
+    data = sp.Dataset.from_frame(
+        {name: [0.5, 1.25, 2.75] for name in names}, kinds=dict.fromkeys(names, sp.Continuous())
+    )
+    assert "1,200 of 1,200 columns are continuous" in (why_resolved(data, "auto") or "")

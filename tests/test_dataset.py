@@ -530,7 +530,13 @@ def test_wrong_table(tmp_path, content, options, says):
 
 
 def test_wrong_choices(tmp_path):
-    for options in ({"missing": "keep"}, {"delimiter": "::"}, {"delimiter": "\n"}, {"delimiter": "é"}):
+    for options in (
+        {"missing": "keep"},
+        {"delimiter": "::"},
+        {"delimiter": "\n"},
+        {"delimiter": "é"},
+        {"delimiter": "\0"},
+    ):
         error_of(lambda options=options: read(tmp_path, "a\n1\n", **options), ChoiceError)
 
 
@@ -654,6 +660,8 @@ def test_asking_the_wrong_column(plain):
     assert "there is no column 'x'" in error_of(lambda: plain.codes("x"))
     assert "same name 'sex'" in error_of(lambda: plain.select(["sex", "sex"]))
     assert "no column is selected" in error_of(lambda: plain.select([]))
+    for no_name in ([1], {"sex"}, np.zeros(2)):  # which cannot be looked up
+        assert "there is no column" in error_of(lambda no_name=no_name: plain.select([no_name]))
 
 
 def test_from_codes():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import io
 import json
 import os
@@ -91,8 +92,38 @@ TOKENS = [
 ]  # fmt: skip
 
 
+ODD_PARTS: list[Any] = [
+    None, True, -1, 0, 1e308, 1e-320, 10**400, 0.5, "", "a", "nan", "\ud800", [], {}, [[]], {"a": 1}, ["a", "a"],
+    "a" * 3000,
+]  # fmt: skip
+
+
+def changed_json(rng: random.Random, content: bytes) -> bytes:
+    """A few of its parts replaced, taken out or doubled. It is JSON still, so that it comes past the parser."""
+    record: Any = json.loads(content)
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        part = record
+        while True:
+            key = rng.choice(list(part) if isinstance(part, dict) else range(len(part)))
+            if not isinstance(part[key], (dict, list)) or not part[key] or rng.random() < 0.2:
+                break
+            part = part[key]
+        step = rng.randrange(4)
+        if step == 0:
+            del part[key]
+        elif step == 1 and isinstance(part, list):
+            part.insert(rng.randrange(len(part) + 1), copy.deepcopy(part[key]))
+        else:
+            part[key] = copy.deepcopy(rng.choice(ODD_PARTS))
+        if not record:
+            break
+    return json.dumps(record).encode()
+
+
 def mutant(rng: random.Random, content: bytes, others: list[bytes]) -> bytes:
     """A few changes: bytes flipped, parts cut out, doubled, moved, taken from another file, tokens put in."""
+    if content.startswith(b"{") and rng.random() < 0.5:
+        return changed_json(rng, content)
     data = bytearray(content)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
         at = rng.randrange(len(data) + 1)

@@ -401,7 +401,7 @@ class Dataset:
         write_bytes(content, label)
 
     def _known(self, name: str) -> str:
-        if name in self.left_out:
+        if isinstance(name, str) and name in self.left_out:
             raise DataError(f"column {name!r} was left out: {self.left_out[name]}; declare its kind to keep it")
         if not isinstance(name, str) or name not in self._data:
             raise DataError(f"there is no column {name!r}; the columns are {shown(self.names)}")

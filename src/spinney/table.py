@@ -49,7 +49,7 @@ def read_table(
     label = as_path(path)
     if isinstance(label, bytes):
         label = os.fsdecode(label)
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
         raise ChoiceError(f"delimiter {delimiter[:20]!r} cannot separate cells; give one character, such as ';'")
     if encoding is not None:
         known_encoding(encoding)

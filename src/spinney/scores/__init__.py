@@ -40,7 +40,7 @@ def why_resolved(data: Dataset, score: str | Choice) -> str | None:
         return None
     continuous = sum(not kind.discrete for kind in data.kinds.values())
     verb = "column is" if len(data.names) == 1 else "columns is" if continuous == 1 else "columns are"
-    kinds = f"{continuous} of {len(data.names)} {verb} continuous" if continuous else "all columns are discrete"
+    kinds = f"{continuous:,} of {len(data.names):,} {verb} continuous" if continuous else "all columns are discrete"
     return f"auto chose {resolved(data, score).name}: {kinds}"
 
 

@@ -162,7 +162,7 @@ class Found:
 
     @property
     def unproven(self) -> str:
-        """Why there is no bound: no tree scores more than the tree that chow-liu and tan find, but networks may."""
+        """Why there is no bound: chow-liu and tan find the best tree, and other networks may score more."""
         tree = self.method.startswith(("chow-liu", "tan")) and not self.stopped
         return "no proof (the best tree; other networks may score more)" if tree else "no proof (local search)"
 
