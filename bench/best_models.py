@@ -18,7 +18,12 @@ from common import Table, arguments, machine, peer, report
 from log_loss import FOLDS, folds, prepared
 
 SINGLE = {"pcart": "pcart", "ft": "ft", "graph": "graph"}
-MODELS = {**SINGLE, "best": "best(pcart, ft, graph)"}
+MODELS = {
+    **SINGLE,
+    "linear": "pcart(leaf=linear)",
+    "best": "best(pcart, ft, graph)",
+    "best with linear": "best(pcart, pcart(leaf=linear), ft, graph)",
+}
 FEW_COLUMNS, FEW_CELLS = 14, 15_000  # searched exactly, with up to three parents; larger ones by one climb
 
 
@@ -65,7 +70,11 @@ def row(name: str, record: dict[str, Any]) -> list[Any]:
     in_errors = gain / error if error > 0 else 0.0
     how = f"{record['search']['search'].split('(')[0]}, {record['search']['max_parents']}"
     values = [means[model] for model in MODELS]
-    return [name, record["columns"], record["rows"], how, *values, single, gain, in_errors, record["seconds"]["best"]]
+    more = np.array(record["folds"]["best with linear"]) - np.array(
+        record["folds"][max(("pcart", "ft"), key=means.__getitem__)]
+    )
+    far = float(more.mean()) / (float(more.std(ddof=1)) / math.sqrt(FOLDS) or math.inf)
+    return [name, record["columns"], record["rows"], how, *values, single, gain, in_errors, float(more.mean()), far]
 
 
 def ahead(rows: list[list[Any]], single: int) -> int:
@@ -74,8 +83,9 @@ def ahead(rows: list[list[Any]], single: int) -> int:
 
 
 def notes_of(rows: list[list[Any]]) -> list[str]:
-    better = [r[0] for r in rows if r[-2] > 2]
-    worse = [r[0] for r in rows if r[-2] < -2]
+    better = [r[0] for r in rows if r[-3] > 2]
+    worse = [r[0] for r in rows if r[-3] < -2]
+    ahead_by_linear, behind = [r[0] for r in rows if r[-1] > 2], [r[0] for r in rows if r[-1] < -2]
     names = list(enumerate(SINGLE))
     return [
         "Mean natural log of the predictive density of a test row, all columns together; larger is better. Same folds, "
@@ -83,6 +93,10 @@ def notes_of(rows: list[list[Any]]) -> list[str]:
         f"best against the best single score of the set (chosen in hindsight): better by two standard errors of the "
         f"paired difference on {len(better)} of {len(rows)} sets, worse on {len(worse)}"
         + (f" ({', '.join(worse)})" if worse else "")
+        + ".",
+        f"best with linear leaves against the better of pcart and ft: better by two standard errors on "
+        f"{len(ahead_by_linear)} of {len(rows)} sets, worse on {len(behind)}"
+        + (f" ({', '.join(behind)})" if behind else "")
         + ".",
         *(f"best against {model} alone: higher mean on {ahead(rows, i)} of {len(rows)} sets." for i, model in names),
     ]
@@ -104,7 +118,8 @@ def main() -> None:
             kept.write_text(json.dumps(done))
         print(*row(name, done[name]), flush=True)
     columns = {"data": "", "columns": "", "rows": ",", "search": "", **dict.fromkeys(MODELS, ".3f")}
-    columns |= {"best single": "", "best - single": "+.3f", "in s.e.": "+.1f", "s": ".1f"}
+    columns |= {"best single": "", "best - single": "+.3f", "in s.e.": "+.1f", "linear - pcart or ft": "+.3f"}
+    columns |= {"in their s.e.": "+.1f"}
     table = Table(f"Log loss of best, {FOLDS} folds", columns)
     table.rows = [row(name, done[name]) for name in names]
     table.notes = notes_of(table.rows)

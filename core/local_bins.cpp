@@ -1,6 +1,6 @@
 // The rows are summed up by the joint finest bins of the parents; what is numbered from here on are these points. All joint
-// choices, parent by parent: the points' configuration so far is numbered densely over what occurs, so the next parent's
-// bins only extend it, and no choice partitions the points again.
+// choices, parent by parent: the points' configuration so far is numbered, densely over what occurs where there are many, so
+// the next parent's bins only extend it, and no choice partitions the points again.
 #include "local_bins.hpp"
 
 #include <limits>
@@ -58,15 +58,21 @@ private:
         const std::uint16_t* codes = scorer_.codes(level);
         for (std::size_t c = 0; c < parents_[level]->ways.size(); ++c) {
             const Cuttings::Way& way = parents_[level]->ways[c];
-            relabel_.assign(seen * way.bins, -1);
-            std::int64_t next = 0;
-            for (std::size_t point = 0; point < from.size(); ++point) {
-                auto& label = relabel_[from[point] * std::size_t(way.bins) + way.of_finest[codes[point]]];
-                if (label < 0) label = next++;
-                to[point] = static_cast<std::uint32_t>(label);
+            std::size_t next = seen * way.bins;
+            if (next <= from.size()) {                   // few enough to leave some without points
+                const auto bins = static_cast<std::uint32_t>(way.bins);
+                for (std::size_t point = 0; point < from.size(); ++point) to[point] = from[point] * bins + way.of_finest[codes[point]];
+            } else {
+                relabel_.assign(next, -1);
+                next = 0;
+                for (std::size_t point = 0; point < from.size(); ++point) {
+                    auto& label = relabel_[from[point] * std::size_t(way.bins) + way.of_finest[codes[point]]];
+                    if (label < 0) label = static_cast<std::int64_t>(next++);
+                    to[point] = static_cast<std::uint32_t>(label);
+                }
             }
             choice_[level] = static_cast<int>(c);
-            descend(level + 1, static_cast<std::size_t>(next), cells * way.bins);
+            descend(level + 1, next, cells * way.bins);
         }
     }
 

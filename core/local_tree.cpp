@@ -133,6 +133,8 @@ public:
             make_block(everything_, nullptr, 0);
             return pool_[shape_->root];
         }
+        // Of shared leaves only those of one row are read, which do not depend on their part.
+        if constexpr (Leaf::shared) leaf_.set_parts(1);
         alone_ = points_.alone(leaf_).data();
         if (!blocks()) {
             std::vector<TreeColumn> halved;
@@ -162,7 +164,7 @@ public:
 
     double partitioned(std::span<const std::uint32_t> leaf_of, std::size_t leaves, double cells) override {
         sums_.assign(leaves * width_, 0);
-        for (std::size_t point = 0; point < points_.size(); ++point) add_point(point, sums_.data() + leaf_of[point], leaves);
+        for (std::size_t point = 0; point < points_.size(); ++point) points_.add(point, sums_.data() + leaf_of[point], leaves);
         scratch_.resize(leaves);
         if constexpr (Leaf::shared) leaf_.set_parts(1 / cells);
         leaf_.scores(sums_.data(), leaves, leaves, scratch_.data());
@@ -172,10 +174,6 @@ public:
     }
 
 private:
-    void add_point(std::size_t point, Number* sums, std::size_t stride) const {
-        const Number* own = points_.sums(point);
-        for (int k = 0; k < width_; ++k) sums[k * stride] += own[k];
-    }
     void all_points() {
         everything_.resize(points_.size());
         std::iota(everything_.begin(), everything_.end(), 0u);
@@ -327,7 +325,7 @@ private:
         ++next_;
         if (!Leaf::shared && rows.size() == 2 && !continuous_.empty()) return make_pair_block(rows[0], rows[1], at);
         sums_.assign(size * width_, Number{0});
-        for (std::uint32_t row : rows) add_point(row, sums_.data() + corner_[row], size);
+        for (std::uint32_t row : rows) points_.add(row, sums_.data() + corner_[row], size);
         add_up(sums_.data(), width_);
         double* values = pool_.data() + at;
         if constexpr (Leaf::shared) leaf_.set_parts(part_of(depth_), parts_.data());
@@ -349,8 +347,8 @@ private:
     void make_pair_block(std::uint32_t a, std::uint32_t b, std::size_t at) {
         const std::size_t size = shape_->size;
         sums_.assign(width_, Number{0});
-        add_point(a, sums_.data(), 1);
-        add_point(b, sums_.data(), 1);
+        points_.add(a, sums_.data(), 1);
+        points_.add(b, sums_.data(), 1);
         double together = 0;
         leaf_.scores(sums_.data(), 1, 1, &together);
         constexpr int never = 1 << 20;
@@ -469,7 +467,7 @@ private:
         const int number = static_cast<int>(tree.nodes.size());
         tree.nodes.emplace_back();
         std::vector<Number> own(width_, 0);
-        for (std::uint32_t row : rows) add_point(row, own.data(), 1);
+        for (std::uint32_t row : rows) points_.add(row, own.data(), 1);
         double leaf = 0, part = 1;
         if constexpr (Leaf::shared) leaf_.set_parts(part = part_of(depth) * parts_[box]);
         leaf_.scores(own.data(), 1, 1, &leaf);

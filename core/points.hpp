@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "threads.hpp"
@@ -50,10 +51,20 @@ public:
         cells_.set(parents, rows, width_);
         add_rows(leaf, rows);
         keep(parents);
+        if constexpr (std::is_integral_v<Number>) find_only();
     }
     std::size_t size() const { return size_; }
     const std::uint16_t* codes(std::size_t parent) const { return codes_[parent].data(); }   // groups, where grouped
     const Number* sums(std::size_t point) const { return sums_.data() + point * width_; }
+    void add(std::size_t point, Number* sums, std::size_t stride) const {
+        const Number* own = this->sums(point);
+        if constexpr (std::is_integral_v<Number>)
+            if (const std::int32_t only = only_[point]; only >= 0) {
+                sums[only * stride] += own[only];
+                return;
+            }
+        for (std::size_t k = 0; k < width_; ++k) sums[k * stride] += own[k];
+    }
     // The leaf of every point by itself.
     const std::vector<double>& alone(Leaf& leaf) {
         constexpr std::size_t piece = 256;
@@ -104,6 +115,17 @@ private:
             for (std::size_t bank = 0; bank < banks; ++bank, from += numbers)
                 for (std::size_t k = 0; k < numbers; ++k) to[k] += from[k], from[k] = Number{0};
     }
+    // Counts: where few rows share a cell most points have one level only, and adding them up need not look at the others.
+    void find_only() {
+        only_.resize(size_);
+        for (std::size_t point = 0; point < size_; ++point) {
+            const Number* own = sums(point);
+            std::int32_t level = -1, levels = 0;
+            for (std::size_t k = 0; k < width_; ++k)
+                if (own[k]) level = static_cast<std::int32_t>(k), ++levels;
+            only_[point] = levels == 1 ? level : -1;
+        }
+    }
     // Drops the cells without rows, and notes the codes of the others.
     void keep(std::span<const TreeColumn> parents) {
         const std::size_t cells = cells_.count(), k = parents.size();
@@ -135,6 +157,7 @@ private:
     std::size_t size_ = 0, width_ = 0;
     std::vector<Number> sums_, banked_, turned_;         // sums_: those of a point side by side
     std::vector<std::uint32_t> number_;
+    std::vector<std::int32_t> only_;                     // of a point: its one level, or -1
     std::vector<std::uint16_t> digits_;
     std::vector<std::vector<std::uint16_t>> codes_;      // [parent][point]
     std::vector<double> alone_;

@@ -170,10 +170,11 @@ private:
             }
             result_.local[v] = rows_[v]->score;
         });
+        constexpr std::size_t most = 16;                 // per child: all of them are more than memory and time allow
         std::vector<Move> moves;
         for (int v = 0; v < n_; ++v)
-            for (int u : rows_[v]->order)
-                if (rows_[v]->add[u] > 1e-9) moves.push_back({Kind::add, u, v, rows_[v]->add[u]});
+            for (std::size_t i = 0; i < std::min(most, rows_[v]->order.size()); ++i)
+                if (int u = rows_[v]->order[i]; rows_[v]->add[u] > 1e-9) moves.push_back({Kind::add, u, v, rows_[v]->add[u]});
         std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.gain != b.gain ? a.gain > b.gain : a.key() < b.key(); });
         std::vector<char> has(n_, 0);
         relate();
@@ -182,7 +183,7 @@ private:
             has[move.to] = 1;
             insert_parent(move.from, move.to);
             result_.local[move.to] += move.gain;
-            relate();
+            relate_by(move.from, move.to);
         }
         result_.parents = parents_;
         for (double score : result_.local) result_.score += score;
@@ -226,6 +227,18 @@ private:
                 below_[p] |= below_[order[i]];
                 if (!--missing[p]) order.push_back(p);
             }
+    }
+    // The same after one more edge. Who has `to` below already has all that is below it, and so has whoever is above.
+    void relate_by(int from, int to) {
+        children_[from].insert(std::lower_bound(children_[from].begin(), children_[from].end(), to), to);
+        order_.assign(1, from);
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            const int v = order_[i];
+            if (below_[v].contains(to)) continue;
+            below_[v].insert(to);
+            below_[v] |= below_[to];
+            order_.insert(order_.end(), parents_[v].begin(), parents_[v].end());
+        }
     }
     bool can_add(int from, int to) const { return !below_[to].contains(from); }
     bool can_turn(int from, int to) const {
@@ -288,7 +301,7 @@ private:
             insert_parent(m.to, m.from);
             look_up(m.from);
         }
-        relate();
+        if (m.kind == Kind::add) relate_by(m.from, m.to); else relate();
         score_ = total();
         ++moves_;
     }

@@ -9,6 +9,7 @@ import inspect
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import spinney as sp
@@ -27,8 +28,12 @@ PUBLIC = [
     "BDe",
     "BDeu",
     "BDs",
+    "BF",
+    "BGe",
     "BIC",
     "Best",
+    "CG",
+    "CGD",
     "CPDAG",
     "Categorical",
     "ChoiceError",
@@ -37,6 +42,7 @@ PUBLIC = [
     "Continuous",
     "CustomScore",
     "DAG",
+    "DG",
     "DataError",
     "Dataset",
     "Discretiser",
@@ -52,6 +58,7 @@ PUBLIC = [
     "LimitError",
     "MDL",
     "MIT",
+    "MN",
     "MVP",
     "NaiveBayesClassifier",
     "Network",
@@ -116,6 +123,9 @@ def test_a_score_is_the_same_as_text_and_as_an_object(name: str, data: sp.Datase
     row = SCORES[name]
     make = getattr(sp, row.label)
     other = {"network": lambda _: prior, "truth": lambda value: not value, "integer": lambda value: value + 1}
+    if row.kinds == ("continuous",):
+        rng = np.random.default_rng(1)
+        data = sp.Dataset.from_frame({column: rng.normal(size=30) for column in "abc"})
     if name == "best":  # a list of scores, not options by name
         text, built = "best(bdeu, pcart)", make("bdeu", sp.PCART())
         assert built == choose_score(text) == choose_score(str(built)) == make(scores=("bdeu", "pcart"))

@@ -53,7 +53,7 @@ def named(table: Table) -> dict[str, Column]:
     return {"child": table[0], **{f"p{u}": parent for u, parent in enumerate(table[1])}}
 
 
-def score_of(hyper: Hyper = PAPER, s: int = 5, tau: float = 1.0, **more) -> sp.PCART:
+def score_of(hyper: Hyper = PAPER, s: int = 5, tau: float = 1.0, **more) -> sp.catalog.Choice:
     return sp.PCART(**asdict(hyper), max_splits=s, leaf="linear", tau=tau, **more)
 
 
@@ -288,6 +288,20 @@ def test_draws_follow_the_regression():
     location, scale = (float(part[0]) for part in model.spread(rows))
     assert np.mean(draws) == pytest.approx(location, abs=5 * scale / math.sqrt(20_000))
     assert np.std(draws) == pytest.approx(scale, rel=0.05)
+
+
+def test_a_parent_is_predicted_through_its_linear_child():
+    """The posterior mean of x given z, by sums over a fine grid of joint densities."""
+    frame = table_with_kink(150, 17)[["x", "z"]]
+    net = sp.fit(frame, {"x": [], "z": ["x"]}, score="pcart(leaf=linear)")
+    rows = frame.iloc[:4]
+    grid = np.linspace(-12, 12, 40_001)
+    means = []
+    for z in rows.z:
+        joint = sp.Dataset.from_frame(pd.DataFrame({"x": grid, "z": z}), kinds=dict.fromkeys("xz", "continuous"))
+        weight = np.exp(net.log_prob(joint))
+        means.append((grid * weight).sum() / weight.sum())
+    assert np.asarray(net.predict(rows, "x")) == pytest.approx(means, rel=1e-3, abs=1e-3)
 
 
 # Units, order, threads

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spinney as sp
+from spinney.scores import tabular
 from spinney.scores.columns import frequency_ranks, frequent_levels, neighbouring_levels
 
 
@@ -125,3 +126,30 @@ def test_learn_says_it_once() -> None:
     assert said == [
         "column 'x0' has 57 levels; as a parent, trees split its 13 most frequent ones and treat the others as one"
     ]
+
+
+def test_a_table_that_outgrows_memory_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row has a configuration of its own, and the table a number for each of them and each level of the child."""
+    rng = np.random.default_rng(1)
+    frame = {f"x{i}": [f"l{c}" for c in rng.integers(0, 4000, 4000)] for i in range(3)}
+    data = sp.Dataset.from_frame(frame, kinds=dict.fromkeys(frame, "categorical"))
+    parents = {"x2": ["x0", "x1"]}
+    table = sp.fit(data, parents, "bdeu").models["x2"]
+    assert table.probabilities.size > 2**22 and np.allclose(table.probabilities.sum(axis=1), 1)
+    monkeypatch.setattr(tabular, "available_memory", lambda: 2.0**27)
+    with pytest.raises(sp.LimitError, match=r"the table of 'x2' with parents 'x0', 'x1' needs 0\.\d GiB"):
+        sp.fit(data, parents, "bdeu")
+
+
+@pytest.mark.parametrize("score", ["bdeu", "bic", "k2", "bds"])
+def test_configurations_without_rows_are_uniform(score: str) -> None:
+    data = sp.Dataset.from_frame(
+        {"a": ["u", "v", "u"], "b": ["x", "y", "y"]},
+        kinds={"a": sp.Categorical(["u", "v", "w"]), "b": sp.Categorical(["x", "y"])},
+    )
+    table = sp.fit(data, {"b": ["a"]}, score).models["b"]
+    counts = np.array([[1, 1], [0, 1], [0, 0]])
+    pseudo = {"bdeu": 1 / 6, "bic": 0, "k2": 1, "bds": 1 / 4}[score]
+    expected = (counts + pseudo) / np.maximum((counts + pseudo).sum(axis=1, keepdims=True), 1e-9)
+    expected[2] = 0.5
+    assert table.probabilities == pytest.approx(expected)

@@ -5,7 +5,10 @@ Out: ValueError with the core's sentence; never a crash."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -172,3 +175,35 @@ def test_well_formed_ones_are_not() -> None:
     assert np.isfinite(tree("continuous", 16, values=VALUES)).all()
     assert np.isfinite(_core.families(_core.table_scores(TABLE, bde([2, 2])), [(0, [1])])).all()
     assert part().along([2, 1, 0]) and part().climb([[0, 1, 2]], [], 0, 1, 0, 1, 0.0)["order"]
+
+
+LARGE = """
+import resource, sys
+import numpy as np
+from spinney import _core
+
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))
+shared, codes = list(range(20_000)), np.array([0, 1], np.uint8)
+allowed, table = _core.Allowed([[]], [[]], [0]), _core.Table([codes], [2], [0.0])
+spec = _core.Spec("bic", 1.0, [], 0.0, [], [])
+calls = {
+    "candidates": lambda: _core.Allowed([shared] * 20_000, [[]] * 20_000, [0] * 20_000),
+    "required": lambda: _core.Allowed([[]] * 20_000, [shared] * 20_000, [0] * 20_000),
+    "start": lambda: _core.GreedyArgs([shared] * 20_000, allowed, 0, 0, 0, 0, 0, 0.0, 1),
+    "families": lambda: _core.families(_core.table_scores(table, spec), [(0, shared)] * 20_000),
+}
+for name in sys.argv[1:]:
+    try:
+        calls[name]()
+    except (MemoryError, ValueError) as error:
+        print(name, type(error).__name__)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limit is set beside what /proc says is in use")
+@pytest.mark.parametrize("what", ["candidates", "required", "start", "families"])
+def test_arguments_larger_than_the_memory_are_an_error_and_not_the_end(what: str) -> None:
+    """1.6 GB of numbers from lists that Python shares, in a process that may take 0.25 GB more."""
+    done = subprocess.run([sys.executable, "-c", LARGE, what], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and done.stdout.startswith(what), (done.returncode, done.stdout, done.stderr[-500:])

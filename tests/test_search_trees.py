@@ -26,6 +26,7 @@ from slow.case import Case, cases, dependent_case
 from slow.scores import EQUIVALENT, ONE_OF_EACH, choice, local_score
 from spinney import _core
 from spinney.catalog import SCORES
+from spinney.cli import main
 from spinney.errors import ChoiceError, SpinneyError
 
 Scores = Callable[[str, tuple[str, ...]], float]
@@ -401,3 +402,11 @@ def test_scoring_past_the_time_limit_gives_the_best_of_what_was_scored(search: s
     assert found.stopped == "time limit"
     assert all(len(own) <= 2 for own in found.parents.values())
     assert found.score == pytest.approx(sp.score(data, found.parents, "ft"), rel=1e-9)
+
+
+def test_the_best_tree_is_not_called_a_local_search(tmp_path, capsys) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b,c\n" + "x,u,p\ny,v,q\nx,v,p\ny,u,q\n" * 5)
+    for search in ("chow-liu", "tan(target=a)"):
+        assert main(["learn", str(path), "--search", search]) == 0
+        assert "no proof (the best tree; other networks may score more)" in capsys.readouterr().out

@@ -8,8 +8,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from spinney.errors import ChoiceError, named
+from spinney.errors import ChoiceError, LimitError, named
 from spinney.limits import whole
+from spinney_start import FEWEST_THREADS, TOO_FEW_THREADS, threads_that_start
+
+SPACE_PER_THREAD = 2.0**27  # bytes of address space: its stack and what its allocator reserves
+MANY_THREADS = 16  # more than Arrow starts at a time on a machine of few cores
 
 
 def threads_for(n_jobs: int) -> int:
@@ -17,9 +21,23 @@ def threads_for(n_jobs: int) -> int:
     if not whole(n_jobs) or n_jobs == 0:
         raise ChoiceError(f"{named('n_jobs')} must be a whole number other than 0 (-1 means all cores), not {n_jobs!r}")
     if n_jobs > 0:
-        return min(int(n_jobs), 256)
+        return min(int(n_jobs), 256, _threads_that_fit())
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, cores + 1 + int(n_jobs))
+    return min(max(1, cores + 1 + int(n_jobs)), _threads_that_fit())
+
+
+def _threads_that_fit() -> int:
+    """In the address space of the process, where that is limited: a thread that finds none ends the process."""
+    space = _of_the_process()
+    return 256 if space is None else max(1, int(space / SPACE_PER_THREAD))
+
+
+def check_threads() -> bool:
+    """Whether Arrow may start many threads; it ends the process where it can start none, so that is an error here."""
+    started = threads_that_start(MANY_THREADS)
+    if started < FEWEST_THREADS:
+        raise LimitError(TOO_FEW_THREADS)
+    return started == MANY_THREADS
 
 
 def available_memory() -> float:
@@ -53,4 +71,5 @@ def _of_the_process() -> float | None:
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     except (ImportError, OSError, ValueError):
         return None
-    return None if limit == resource.RLIM_INFINITY else float(limit - used)
+    # Half: every thread's allocator reserves much more than it uses.
+    return None if limit == resource.RLIM_INFINITY else max(0.0, float(limit - used)) / 2

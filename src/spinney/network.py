@@ -20,7 +20,7 @@ from spinney import predict, sample
 from spinney.catalog import choose_score
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.errors import ChoiceError
-from spinney.fitted.model import Columns, Floats, Levels, LocalModel, align, some
+from spinney.fitted.model import Columns, Floats, Levels, LocalModel, align, checked_logs, some
 from spinney.fitted.table import Table
 from spinney.graph import CPDAG, DAG, Edge
 from spinney.kinds import Continuous, Kind, Unseen, interval_codes, open_range
@@ -122,7 +122,7 @@ class Network:
         columns = self._columns(data, self.names)
         total = np.zeros(columns.n_rows)
         for model in self.models.values():
-            total += model.log_prob(columns)
+            total += checked_logs(model, model.log_prob(columns))
         return total
 
     def sample(self, n: int, seed: int = 0) -> Dataset:

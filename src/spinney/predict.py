@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spinney.errors import ChoiceError, LimitError
-from spinney.fitted.model import Columns, Floats, Ints, LocalModel
+from spinney.fitted.model import Columns, Floats, Ints, LocalModel, checked_logs
 from spinney.graph import DAG
 from spinney.quadrature import means
 
@@ -40,18 +40,29 @@ def posterior(network: Network, columns: Columns, target: str) -> Floats:
     rows = columns.known(_discrete(own, target))
     prior = np.full((columns.n_rows, levels), 1.0 / levels)
     prior[rows] = own.conditional(columns.take(rows, own.parents))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(prior)
-    for child in (network.models[name] for name in network.dag.children[target]):
-        rows = columns.known(_discrete(child, target))
-        family = [name for name in child.family if name != target]
-        logs[rows] += child.log_prob_at_each(columns.take(rows, family), target)
+    children = [network.models[name] for name in network.dag.children[target]]
+    for child in children:
+        rows, factor = _factor(child, columns, target)
+        logs[rows] += factor
+    if not (logs < np.inf).all():  # looked at once, and again only to say whose fault it is
+        for child in children:
+            checked_logs(child, _factor(child, columns, target)[1])
+        checked_logs(own, logs)
     largest = logs.max(axis=1, keepdims=True)
     possible = np.isfinite(largest[:, 0])
     result: Floats = prior.copy()
     weights = np.exp(logs[possible] - largest[possible])
     result[possible] = weights / weights.sum(axis=1, keepdims=True)
     return result
+
+
+def _factor(child: LocalModel, columns: Columns, target: str) -> tuple[Ints | slice, Floats]:
+    """The rows that hold no unknown level of the family, and there the child's log-probability at each level."""
+    rows = columns.known(_discrete(child, target))
+    family = [name for name in child.family if name != target]
+    return rows, child.log_prob_at_each(columns.take(rows, family), target)
 
 
 def _discrete(model: LocalModel, target: str) -> list[str]:
@@ -79,7 +90,7 @@ def posterior_mean(network: Network, columns: Columns, target: str) -> Floats:
     for piece, value in enumerate([np.nextafter(cuts[0], -np.inf), *cuts]):  # a value on a cut is in the piece above
         assumed = columns.replaced(target, value)
         for child in children:
-            logs[:, piece] += child.log_prob(assumed)
+            logs[:, piece] += checked_logs(child, child.log_prob(assumed))
     largest = logs.max(axis=1, keepdims=True)
     possible = np.isfinite(largest[:, 0])
     result = model.mean(columns)
@@ -101,13 +112,7 @@ def _integrated(model: LocalModel, children: list[LocalModel], columns: Columns,
         for one in (model, *children):
             with np.errstate(over="ignore"):  # squares of values far out; their density is 0
                 logs = one.log_prob(assumed)
-            wrong = np.flatnonzero(~(logs < np.inf))
-            if len(wrong):
-                raise ChoiceError(
-                    f"the model of {one.child!r} ({one.word}) has the log-density {float(logs[wrong[0]])!r} where "
-                    f"{target!r} is {float(values[wrong[0]])!r}: its log_prob must be a finite number or -inf"
-                )
-            total += logs
+            total += checked_logs(one, logs)
         return total
 
     centre, scale = model.spread(columns)
@@ -117,8 +122,8 @@ def _integrated(model: LocalModel, children: list[LocalModel], columns: Columns,
         )
     found = means(log_density, centre, scale, cuts)
     result = np.where(found.empty, model.mean(columns), found.mean)
-    narrow = [child.child for child in children if child.family[child.child] is None]
-    lost = found.failed | (found.empty if narrow else False)
+    may_be_narrow = any(child.family[child.child] is None for child in children)
+    lost = found.failed | (found.empty & may_be_narrow)
     if lost.any():
         row = int(np.flatnonzero(lost)[0]) + 1
         what = "is 0 wherever it was tried" if found.empty[row - 1] else "is too irregular to be integrated"

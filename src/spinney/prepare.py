@@ -108,17 +108,24 @@ def _encoded(
             return error
 
     encoded = {}
-    with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
-        for name, result in zip(columns, pool.map(one, columns), strict=True):
-            if isinstance(result, Encoded):
-                encoded[name] = result
-            elif isinstance(result, Unusable) and name not in reading.declared and not reading.keep_all:
-                found.left_out[name] = f"it holds {str(columns[name].type)[:60]} in each cell, not one number or text"
-            elif problem is not None:
-                problem(name, result)
-            else:
-                raise result
+    for name, result in zip(columns, _side_by_side(one, columns), strict=True):
+        if isinstance(result, Encoded):
+            encoded[name] = result
+        elif isinstance(result, Unusable) and name not in reading.declared and not reading.keep_all:
+            found.left_out[name] = f"it holds {str(columns[name].type)[:60]} in each cell, not one number or text"
+        elif problem is not None:
+            problem(name, result)
+        else:
+            raise result
     return encoded
+
+
+def _side_by_side(one: Callable[[str], Encoded | DataError], names: Iterable[str]) -> list[Encoded | DataError]:
+    try:
+        with ThreadPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
+            return [*pool.map(one, names)]
+    except RuntimeError:  # no thread can be started
+        return [one(name) for name in names]
 
 
 def _worth_reading(found: Prepared, reading: Reading) -> dict[str, Encoded]:

@@ -10,7 +10,7 @@ is cut into four as long as one of these holds:
 - a node is a local maximum of the log-density that falls by more than 1 to the next node: a peak may be narrower than
   the nodes are apart, and between them higher than everything seen so far;
 - the log-density is not yet a polynomial on the panel, and the panel could hold a peak that matters;
-- between its end and that of the panel beside it the density jumps, or falls although that panel is much narrower:
+- the density jumps to the panel beside it, where no break is, or falls at a break although that panel is narrower:
   something may lie between the last node of the one and the first node of the other.
 So a narrow peak is found from its slopes, however far it is from the centre, and all peaks are found that the slopes of
 others do not hide entirely. Panels of all rows are arrays, and one round cuts the panels of all rows."""
@@ -86,6 +86,12 @@ def _ends(ends: Floats, breaks: Floats, centre: Floats, scale: Floats) -> tuple[
     found = np.concatenate([np.tile(both, (len(centre), 1)), np.clip(cuts, both[0], both[-1])], axis=1)
     order = np.argsort(found, axis=1, kind="stable")  # of two that are equal the break comes last, and begins a panel
     return np.take_along_axis(found, order, axis=1), order >= len(both)
+
+
+def _times(values: Floats, weights: Floats) -> Floats:
+    """The product of two matrices, every row alike: that of BLAS may depend on the number of rows and threads."""
+    found: Floats = np.einsum("ij,jk->ik", values, weights)
+    return found
 
 
 @dataclass
@@ -196,8 +202,9 @@ class _Work:
             density = np.where(possible, np.exp(logs - top[:, None]), 0.0)
         distance = 2 * np.cosh((u + middle) / 2) * np.sinh((u - middle) / 2)
         times_distance = density * distance
-        rough = np.abs(density @ _LAST).max(axis=1)
-        log_error = np.where(possible.all(axis=1), np.abs(logs @ _LAST).max(axis=1), np.inf)
+        rough = np.abs(_times(density, _LAST)).max(axis=1)
+        log_error = np.where(possible.all(axis=1), np.abs(_times(logs, _LAST)).max(axis=1), np.inf)
+        low_end, high_end = _times(density, _AT_ENDS).T
         step = np.diff(logs, axis=1)
         large = 1 + 1e-10 * np.abs(logs)  # smaller ones are resolved, or rounding
         up, down = step[:, :-1], -step[:, 1:]
@@ -211,18 +218,18 @@ class _Work:
             top=np.where(possible.any(axis=1), top, -np.inf),
             first=logs[:, 0],
             last=logs[:, -1],
-            low_end=density @ _AT_ENDS[:, 0],
-            high_end=density @ _AT_ENDS[:, 1],
+            low_end=low_end,
+            high_end=high_end,
             broken=np.zeros(len(row), dtype=bool),
             falls=-step[:, 0] > large[:, 0],
             rises=step[:, -1] > large[:, -1],
             peak=peak.any(axis=1),
-            mass=half * (density @ _W),
-            moment=half * (times_distance @ _W),
-            square=half * ((times_distance * distance) @ _W),
+            mass=half * (density * _W).sum(axis=1),
+            moment=half * (times_distance * _W).sum(axis=1),
+            square=half * (times_distance * distance * _W).sum(axis=1),
             rough=rough,
             mass_error=half * rough,
-            moment_error=half * np.abs(times_distance @ _LAST).max(axis=1),
+            moment_error=half * np.abs(_times(times_distance, _LAST)).max(axis=1),
             log_error=np.where(possible.any(axis=1), log_error, 0.0),
             final=~(width[:, 0] > _DIGITS * np.spacing(np.minimum(ends[:, 0], _LARGEST / 4))),
             noise=np.zeros(len(row), dtype=bool),
@@ -278,9 +285,9 @@ class _Work:
         return cut
 
     def _beside(self, sums: _Sums, same: Bools) -> Bools:
-        """Panels between whose nearest nodes something may hide that neither sees: the density falls towards a wider
-        panel, before whose first node a narrow peak may end; or it jumps at an end that is no break. `same`: the next
-        panel is of this row."""
+        """Panels between whose nearest nodes something may hide that neither sees: the density jumps at an end that is
+        no break; or the end is a break, where it may jump, and a narrow peak may end before the first node of the wider
+        panel. `same`: the next panel is of this row."""
         panels, number = self.panels, sums.number[1:]
         width = panels.high - panels.low
         left, right = width[:-1], width[1:]
@@ -292,7 +299,7 @@ class _Work:
             jump = np.where(jump > 100 * (rough[:-1] + rough[1:]), jump, 0.0)  # less is the polynomials' own error
             off = np.abs(np.sinh(panels.low[1:]) - sums.mean[number])
             moves = _FIRST * np.maximum(left, right) * off / (sums.distance * sums.mass)[number]
-            falls = same & (np.abs(end - begin) > 1) & ~(highest * moves <= _TOLERANCE)
+            falls = same & panels.broken[1:] & (np.abs(end - begin) > 1) & ~(highest * moves <= _TOLERANCE)
             jumps = same & ~panels.broken[1:] & ~(jump * moves <= _TOLERANCE)
         cut = np.zeros(len(width), dtype=bool)
         cut[:-1] |= jumps | (falls & (left > 2 * right))

@@ -13,7 +13,7 @@ import numpy as np
 
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, LimitError
-from spinney.fitted.model import Columns, Numbers
+from spinney.fitted.model import Columns, LocalModel, Numbers
 from spinney.kinds import Continuous, Kind
 from spinney.machine import available_memory
 
@@ -33,7 +33,9 @@ def sample(network: Network | RandomNetwork, n: int, seed: int) -> Dataset:
     rng = np.random.default_rng(seed)
     columns = Columns(n, {})
     for name in network.dag.order():
-        columns.put(name, network.models[name].sample(columns, rng))
+        model = network.models[name]
+        drawn_now = model.sample(columns, rng)
+        columns.put(name, _checked(model, drawn_now, int(n)) if isinstance(model, LocalModel) else drawn_now)
     drawn = {name: columns[name] for name in network.names}
     kinds = {name: drawn_kind(network.kinds[name], column) for name, column in drawn.items()}
     return Dataset.from_columns(kinds, drawn)
@@ -45,6 +47,22 @@ def check_memory(rows: int, columns: int) -> None:
         raise LimitError(
             f"{rows:,} rows of {columns:,} columns need {needed / 1e9:,.1f} GB of memory; ask for fewer rows"
         )
+
+
+def _checked(model: LocalModel, drawn: Numbers, n: int) -> Numbers:
+    """What a model drew; a model from outside may draw by mistake what no column can hold."""
+    levels, right = model.family[model.child], drawn.shape == (n,)
+    if right and levels is None:
+        right = bool(np.isfinite(drawn).all())
+    elif right and n and levels is not None:
+        right = drawn.dtype.kind in "iu" and int(drawn.min()) >= 0 and int(drawn.max()) < len(levels)
+    if not right:
+        what = "finite number" if levels is None else "code of a level"
+        raise ChoiceError(
+            f"the model of {model.child!r} ({model.word}) drew something else than {n} values: its sample() must give "
+            f"one {what} per row; correct it"
+        )
+    return drawn
 
 
 def drawn_kind(kind: Kind, drawn: Numbers) -> Kind:

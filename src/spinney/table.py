@@ -12,13 +12,15 @@ import os
 import sys
 import zlib
 
+import pyarrow as pa
+
 from spinney.catalog import FORMATS, Format
 from spinney.choices import loaded
 from spinney.errors import ChoiceError, FileFormatError
 from spinney.errors import named as written
 from spinney.files import as_path, split_suffix
 from spinney.frame_table import read_frame as read_frame
-from spinney.machine import available_memory
+from spinney.machine import available_memory, check_threads
 from spinney.raw_table import RawTable as RawTable
 from spinney.raw_table import damaged
 from spinney.raw_table import refuse_duplicates as refuse_duplicates
@@ -68,6 +70,9 @@ def read_table(
     if sheet is not None and "sheet" not in own:
         raise ChoiceError(f"{label} is not an Excel file and has no sheets; leave {written('sheet')} {sheet!r} out")
     given = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
+    if not check_threads():
+        pa.set_cpu_count(1)
+        pa.set_io_thread_count(1)
     table = loaded(found.read)(raw, label, **{name: value for name, value in given.items() if name in own})
     return table if isinstance(table, RawTable) else read_frame(table)
 

@@ -7,16 +7,31 @@ process."""
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 from types import FrameType
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+FEWEST_THREADS = 4  # besides the first: numpy's and Arrow's libraries end the process where they cannot start theirs
+TOO_FEW_THREADS = (
+    "the system lets this process start no more threads; end other programs, or raise the limit (ulimit -u)"
+)
+LEAST_SPACE = 1_200_000_000  # bytes of addresses: what the libraries take, though most of it is never used
+TOO_LITTLE_SPACE = "spinney needs 1.2 GB of address space, and the limit is lower; raise it (ulimit -v)"
 
 
 def main() -> int:
+    for fits, sentence in (
+        (_limit("RLIMIT_AS") >= LEAST_SPACE, TOO_LITTLE_SPACE),
+        (threads_that_start(FEWEST_THREADS) >= FEWEST_THREADS, TOO_FEW_THREADS),
+    ):
+        if not fits:
+            _say(sentence)
+            return 2
     if not _answers(_leave):
         return _command()
     try:
@@ -66,13 +81,48 @@ def _importing(frame: FrameType | None) -> bool:
     return False
 
 
+def threads_that_start(most: int) -> int:
+    """How many threads can be there at the same time, up to `most`; they end at once.
+
+    Tried only where the system allows few: the memory allocator reserves address space for each that is started."""
+    if _limit("RLIMIT_NPROC") >= 1024:
+        return most
+    gate, started = _thread.allocate_lock(), 0
+    gate.acquire()
+    try:
+        while started < most:
+            _thread.start_new_thread(_through, (gate,))
+            started += 1
+    except RuntimeError:
+        pass
+    gate.release()
+    time.sleep(0.05)  # the system counts them until they have ended
+    return started
+
+
+def _limit(name: str) -> float:
+    """What the system allows this process; infinite where it does not say."""
+    try:
+        import resource
+
+        found = resource.getrlimit(getattr(resource, name))[0]
+    except (ImportError, AttributeError, ValueError, OSError):  # Windows has no such limits
+        return float("inf")
+    return float("inf") if found == resource.RLIM_INFINITY else found
+
+
+def _through(gate: _thread.LockType) -> None:
+    with gate:
+        pass
+
+
 def _leave(number: int, frame: FrameType | None) -> None:
     _say()
     os._exit(INTERRUPTED)
 
 
-def _say() -> None:
+def _say(sentence: str = "interrupted before there was a result") -> None:
     """Written past Python's buffers, which the moment may have left locked. A progress bar has hidden the cursor."""
     shown = "\x1b[?25h" if sys.stderr is not None and sys.stderr.isatty() else ""
     with suppress(OSError):  # standard error may be closed
-        os.write(2, f"{shown}spinney: interrupted before there was a result\n".encode())
+        os.write(2, f"{shown}spinney: {sentence}\n".encode())

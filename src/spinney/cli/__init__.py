@@ -32,11 +32,14 @@ from spinney.cli import (
 from spinney.cli.answer import say_aside
 from spinney.cli.options import FAILED_PLUGINS
 from spinney.errors import Command, LimitError, SpinneyError, shortened, speaking_to, way
+from spinney.machine import available_memory
 from spinney.version import __version__
+from spinney_start import TOO_FEW_THREADS
 
 OUR_FAULT = 70  # EX_SOFTWARE of sysexits.h
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 BROKEN_PIPE = 141  # 128 + SIGPIPE
+LITTLE_MEMORY = 2**27
 
 COMMANDS: dict[str, Callable[..., None]] = {  # of two words: a group and a command in it
     "kinds": kinds.kinds,
@@ -138,6 +141,10 @@ def _unforeseen(error: Exception) -> int:
     # Errors of usage are click's, which newer versions of typer carry inside: their class has no lasting name.
     if hasattr(error, "format_message"):
         return _refuse(_usage(error.format_message(), getattr(error, "ctx", None)), 2)
+    if "start new thread" in str(error) or "launch worker thread" in str(error):  # of Python, of Arrow
+        return _refuse(TOO_FEW_THREADS, 2)
+    if available_memory() < LITTLE_MEMORY:  # libraries that find none have many names for it
+        return _refuse(str(_no_memory()), 2)
     if os.environ.get("SPINNEY_TRACEBACK"):
         raise error
     return _refuse(
@@ -171,6 +178,7 @@ def _no_memory() -> LimitError:
     return LimitError(
         "there is not enough memory for this",
         "use fewer columns",
+        way("lower {}", "n_jobs"),
         way("lower {}", "max_parents"),
         way("use {}", "search", "hc"),
     )

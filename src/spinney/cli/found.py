@@ -53,7 +53,7 @@ def of_class(found: Found) -> list[str]:
 def proof(found: Found, over: str) -> list[str]:
     """The bound, and what follows from it."""
     if not math.isfinite(found.bound):
-        return ["bound   not known: no proof (local search)"]
+        return [f"bound   not known: {found.unproven}"]
     over = found.over or over
     if found.closed:
         sure = "the best" if found.over else "proven optimal"

@@ -300,7 +300,7 @@ def _student(
     names = (child, *parents)
     if any(data.kinds[name].discrete for name in names):
         raise ChoiceError(f"bge is for continuous columns, and the family of {child!r} has others; choose cg or dg")
-    units = [standardised(name, data.values(name), wanted=True) for name in names]
+    units = [standardised(name, data.values(name), wanted=data.standardise) for name in names]
     x = np.column_stack([unit[0] for unit in units])
     n, k = data.n_rows, len(parents)
     mean = x.mean(axis=0)

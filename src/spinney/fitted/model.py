@@ -244,6 +244,18 @@ class LocalModel(ABC):
         return None
 
 
+def checked_logs(model: LocalModel, logs: Floats) -> Floats:
+    """What a model gave as logs of probabilities or densities; NaN and infinity, which a model from outside may give by
+    mistake, are refused."""
+    if (logs < np.inf).all():
+        return logs
+    wrong = float(logs.ravel()[np.flatnonzero(~(logs < np.inf))[0]])
+    raise ChoiceError(
+        f"the model of {model.child!r} ({model.word}) gave the log-probability {wrong!r}: its log_prob() must give "
+        f"finite numbers or -inf; correct it"
+    )
+
+
 def draw_codes(probabilities: Floats, rows: Ints, rng: np.random.Generator) -> Ints:
     """A code per entry of `rows`, drawn from that row of probabilities; one uniform number is used per entry."""
     uniform = rng.random(len(rows))

@@ -49,7 +49,8 @@ class Gaussians(Source):
 
     @cached_property
     def _gaussians(self) -> _core.GaussianScores:
-        return _core.GaussianScores(mixed_columns(self.data, bins=self.choice.name == "cgd"), self._spec)
+        name = self.choice.name
+        return _core.GaussianScores(mixed_columns(self.data, bins=name == "cgd", plain=name == "bge"), self._spec)
 
     def _build(self) -> _core.Scores:
         return self._gaussians

@@ -34,9 +34,12 @@ def three_cuts(values: Floats) -> Floats:
     return cuts
 
 
-def mixed_columns(data: Dataset, names: Sequence[str] | None = None, *, bins: bool = False) -> list[Facts]:
-    """For _core: (levels, codes, values, bins, log of the scale) of each column. `bins` are read by cgd only."""
-    return [_facts(data, name, bins) for name in (data.order if names is None else names)]
+def mixed_columns(
+    data: Dataset, names: Sequence[str] | None = None, *, bins: bool = False, plain: bool = False
+) -> list[Facts]:
+    """For _core: (levels, codes, values, bins, log of the scale) of each column. `bins` are read by cgd only; `plain`:
+    where the data is not to be standardised, it is not (bge, whose prior has a scale)."""
+    return [_facts(data, name, bins, plain) for name in (data.order if names is None else names)]
 
 
 def binned_columns(data: Dataset, names: Sequence[str] | None = None) -> tuple[list[Any], list[int]]:
@@ -53,12 +56,14 @@ def binned_columns(data: Dataset, names: Sequence[str] | None = None) -> tuple[l
     return codes, levels
 
 
-def _facts(data: Dataset, name: str, bins: bool) -> Facts:
+def _facts(data: Dataset, name: str, bins: bool, plain: bool) -> Facts:
     if data.kinds[name].discrete:
         return len(data.levels(name)), data.codes(name).astype(np.uint16), None, 0, 0.0
     raw = data.values(name)
     if data.standardise:
         standard, log_scale = data.standard(name).values, math.log(data.standard(name).scale)
+    elif plain:
+        standard, log_scale = standardised(name, raw, wanted=False)[0], 0.0
     else:  # the formulas want mean 0 and variance 1, whatever the scale that the user keeps
         standard, _, scale = standardised(name, raw, wanted=True)
         log_scale = math.log(scale)

@@ -21,6 +21,7 @@ from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.fitted.table import MAX_DENSE, Table
+from spinney.machine import available_memory
 from spinney.priors import Prior
 from spinney.scores.source import Source
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from spinney.network import Network
 
 _DENSE = 1_000_000  # numbers; larger tables keep only the configurations that occur
+_BYTES_PER_NUMBER = 40.0  # of a table while it is fitted: counts, probabilities, the table's own copies, their checks
 
 
 class Tabular(Source):
@@ -101,10 +103,12 @@ class Tabular(Source):
             codes, place = np.arange(q, dtype=np.int64), code
         else:
             codes, place = np.unique(code, return_inverse=True)
+            _check_table_memory(child, order, len(codes) * r)
         counts = np.bincount(place * r + self.data.codes(child), minlength=len(codes) * r).reshape(len(codes), r)
         weights = counts + self._pseudo_counts(child, order, counts, q)
         total = weights.sum(axis=1, keepdims=True)
-        probabilities = np.where(total > 0, weights / np.where(total > 0, total, 1.0), 1.0 / r)
+        probabilities = np.divide(weights, total, out=weights, where=total > 0)
+        probabilities[total[:, 0] == 0] = 1.0 / r
         return Table(child, order, levels, parent_levels, codes, probabilities, np.full(r, 1.0 / r), counts, score)
 
     def _pseudo_counts(self, child: str, parents: tuple[str, ...], counts: NDArray[np.int64], q: int) -> Any:
@@ -122,6 +126,18 @@ class Tabular(Source):
 @lru_cache(maxsize=256)
 def _spec(name: str, parameter: float, by_size: tuple[float, ...], per_parameter: float) -> _core.Spec:
     return _core.Spec(name, parameter, by_size, per_parameter, [], [])
+
+
+def _check_table_memory(child: str, parents: tuple[str, ...], numbers: int) -> None:
+    need = _BYTES_PER_NUMBER * numbers
+    if need > 2**28 and need > 0.8 * (there := available_memory()):
+        raise LimitError(
+            f"the table of {child!r} with parents {', '.join(map(repr, parents))} needs {need / 2**30:,.1f} GiB of "
+            f"memory and {there / 2**30:,.1f} GiB are free",
+            "merge rare levels",
+            way("lower {}", "max_parents"),
+            way("use {}", "score", "pcart"),
+        )
 
 
 def prior_network(given: Any, data: Dataset, score: str) -> Network:

@@ -158,7 +158,13 @@ class Found:
         """How far the score can be from the best, in a few words."""
         if self.closed:
             return f"the best over {self.over}" if self.over else "proven optimal"
-        return f"gap {100 * self.gap:.2f} %" if math.isfinite(self.bound) else "no proof (local search)"
+        return f"gap {100 * self.gap:.2f} %" if math.isfinite(self.bound) else self.unproven
+
+    @property
+    def unproven(self) -> str:
+        """Why there is no bound: no tree scores more than the tree that chow-liu and tan find, but networks may."""
+        tree = self.method.startswith(("chow-liu", "tan")) and not self.stopped
+        return "no proof (the best tree; other networks may score more)" if tree else "no proof (local search)"
 
     @property
     def gap(self) -> float:
