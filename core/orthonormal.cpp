@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "portable.hpp"
+#include "threads.hpp"
 
 namespace spinney {
 namespace {
@@ -50,6 +51,7 @@ int orthonormal_powers(const double* values, std::size_t n, int degree, double* 
     last = x;
     int count = 0;
     for (int k = 1;; ++k) {
+        Listening::look();
         double* column = out + count * n;
         std::copy(last.begin(), last.end(), column);
         const double length = std::sqrt(dot(column, column, n) / rows);
@@ -89,6 +91,7 @@ bool orthogonalise(double* column, const double* const* others, std::size_t coun
     const double rows = static_cast<double>(n);
     if (taken) std::fill(taken, taken + count + 1, 0.0);
     double before = 1, left = 1;
+    Listening::look();
     for (int pass = 0; pass < 2; ++pass) {
         for (std::size_t j = 0; j < count; ++j) {
             const double part = dot(column, others[j], n) / rows;

@@ -12,7 +12,6 @@ namespace {
 
 constexpr double least_variance = 1e-10;                 // of a cell, as a share of the child's variance
 constexpr std::size_t kept_bytes = std::size_t{2} << 20;
-constexpr std::size_t look_rows = 20'000;
 constexpr double most_logits = 1500;                     // free coefficients of one logistic regression: a second for each step
 constexpr std::size_t lanes = 8, block_rows = 64;
 
@@ -171,23 +170,18 @@ const PolynomialFamilies::Powers& PolynomialFamilies::powers(Grouped& grouped, i
     }
     own.values.resize(size);
     std::vector<double>& values = rest_;
-    std::size_t looked = 0;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-        const std::size_t n = cells[c].rows();
-        values.resize(n);
-        for (std::size_t i = 0; i < n; ++i) values[i] = data_.columns[column].values[grouped.groups.order[cells[c].begin + i]];
-        const int degree = spec_.degree_of(n);
-        const bool fitted = n > static_cast<std::size_t>(degree) + 1;
-        own.count.push_back(!fitted ? 0 : orthonormal_powers(values.data(), n, degree, own.values.data() + own.first[c], own.shares.data() + own.first_share[c]));
-        if ((looked += n) > look_rows) {
-            looked = 0;
-            try {
-                Listening::look();
-            } catch (...) {                              // half of it must not be taken for the whole
-                grouped.powers.erase(at);
-                throw;
-            }
+    try {
+        for (std::size_t c = 0; c < cells.size(); ++c) {
+            const std::size_t n = cells[c].rows();
+            const int degree = spec_.degree_of(n);
+            values.resize(n);
+            for (std::size_t i = 0; i < n; ++i) values[i] = data_.columns[column].values[grouped.groups.order[cells[c].begin + i]];
+            const bool fitted = n > static_cast<std::size_t>(degree) + 1;
+            own.count.push_back(!fitted ? 0 : orthonormal_powers(values.data(), n, degree, own.values.data() + own.first[c], own.shares.data() + own.first_share[c]));
         }
+    } catch (...) {                                      // a stop: half of it must not be taken for the whole
+        grouped.powers.erase(at);
+        throw;
     }
     bytes_ += size * sizeof(double);
     grouped.bytes += size * sizeof(double);
@@ -300,7 +294,6 @@ FamilyLikelihood PolynomialFamilies::go_through(std::span<const int> parents, st
     std::vector<const Powers*> powers;
     for (int p : continuous) powers.push_back(&this->powers(grouped, p));
     std::vector<std::pair<std::size_t, double>> squares;
-    std::size_t looked = 0;
     for (std::size_t c = 0; c < grouped.groups.cells.size(); ++c) {
         Cell cell{grouped, c};
         const std::size_t n = cell.n(), width = continuous.empty() ? 1 : continuous.size() * spec_.degree_of(n) + 1;
@@ -319,10 +312,7 @@ FamilyLikelihood PolynomialFamilies::go_through(std::span<const int> parents, st
             found.log_likelihood += spec_.logistic ? softmax(cell) : shrunk(cell);
         }
         if (fits) fits->push_back(kept_fit(cell, discrete, continuous));
-        if ((looked += n * (columns_.size() + 1)) > look_rows) {
-            looked = 0;
-            Listening::look();
-        }
+        Listening::look();
     }
     if (child_.levels == 0 && variance_ > 0) {
         std::vector<double> variances;
