@@ -64,16 +64,16 @@ void bind_polynomial(nb::module_& m) {
             "child"_a, "parents"_a, "stop"_a.none() = nb::none())
         .def(
             // Per cell that occurs: levels of the discrete parents, rows, how the child is computed, per continuous parent
-            // (centre, scale, steps), the coefficients of every response, the variance. See Recurrence and CellFit.
+            // (low, high, degree), the coefficients of every response, the variance. See CellFit.
             "fit",
             [](const PolynomialScores& self, int child, const std::vector<int>& parents, Control* stop) {
                 const Family family = checked_family(child, parents, self.variables());
                 const auto fits = stoppable(stop, [&] { return self.worker(child).fit(parents); }, self.brief({&family, 1}));
                 nb::list out;
                 for (const CellFit& fit : fits) {
-                    nb::list powers;
-                    for (const Recurrence& own : fit.powers) powers.append(nb::make_tuple(own.centre, own.scale, nb::cast(own.steps)));
-                    out.append(nb::make_tuple(nb::cast(fit.levels), fit.rows, name_of(fit.rule), powers, nb::cast(fit.coefficients), fit.variance));
+                    nb::list ranges;
+                    for (const CellFit::Range& own : fit.ranges) ranges.append(nb::make_tuple(own.low, own.high, own.degree));
+                    out.append(nb::make_tuple(nb::cast(fit.levels), fit.rows, name_of(fit.rule), ranges, nb::cast(fit.coefficients), fit.variance));
                 }
                 return out;
             },

@@ -129,7 +129,6 @@ double LogisticCell::penalty() const {
 }
 
 double LogisticCell::pass(const double* const* columns, std::size_t n) {
-    Listening::look();
     const std::size_t w = width_, d = theta_.size();
     double objective = -penalty();
     for (std::size_t i = 0; i < d; ++i) {
@@ -138,6 +137,7 @@ double LogisticCell::pass(const double* const* columns, std::size_t n) {
     }
     std::fill(hessian_.begin(), hessian_.end(), 0.0);
     for (std::size_t first = 0; first < n; first += block_rows) {
+        Listening::look();
         const std::size_t rows = std::min(block_rows, n - first);
         const Block b{rows, (rows + lanes - 1) / lanes * lanes, own_.data(), w - 1};
         for (std::size_t j = 0; j + 1 < w; ++j) own_[j] = columns[j] + first;

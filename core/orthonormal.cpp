@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "portable.hpp"
+#include "threads.hpp"
 
 namespace spinney {
 namespace {
@@ -38,55 +39,59 @@ SPINNEY_CLONES void subtract(double* __restrict from, double factor, const doubl
     for (std::size_t i = 0; i < n; ++i) from[i] -= factor * column[i];
 }
 
-int orthonormal_powers(const double* values, std::size_t n, int degree, double* out, Recurrence* recurrence) {
-    const double rows = static_cast<double>(n);
-    if (recurrence) *recurrence = {};
+int orthonormal_powers(const double* values, std::size_t n, int degree, double* out, double* shares, LegendrePowers* kept) {
+    if (kept) *kept = {};
     if (n == 0 || degree == 0) return 0;
-    // From the first value: of equal values the centre is that value, exactly.
-    const double first = values[0];
-    double largest = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        out[i] = values[i] - first;
-        largest = std::max(largest, std::abs(values[i]));
-    }
-    const double moved = sum(out, n) / rows;
-    for (std::size_t i = 0; i < n; ++i) out[i] -= moved;
-    const double scale = std::sqrt(dot(out, out, n) / rows);
-    if (recurrence) recurrence->centre = first + moved;
-    if (!(scale > least_spread * largest)) return 0;
-    if (recurrence) recurrence->scale = scale;
-    for (std::size_t i = 0; i < n; ++i) out[i] /= scale;
-    if (recurrence) recurrence->steps.push_back({0, 1});
-    std::vector<double> taken;
-    for (int k = 1; k < degree; ++k) {
-        const double *t = out, *last = out + (k - 1) * n;
-        double* next = out + k * n;
-        for (std::size_t i = 0; i < n; ++i) next[i] = t[i] * last[i];
-        const double length = std::sqrt(dot(next, next, n) / rows);
-        taken.assign(k + 2, 0);
+    const auto [low, high] = std::minmax_element(values, values + n);
+    const double first = *low, range = *high - first, rows = static_cast<double>(n);
+    if (!(range > 0)) return 0;
+    if (kept) kept->low = first, kept->high = *high;
+    std::vector<double> x(n), before, last;              // the polynomials P_{k-1} and P_k
+    for (std::size_t i = 0; i < n; ++i) x[i] = 2 * (values[i] - first) / range - 1;
+    last = x;
+    int count = 0;
+    for (int k = 1;; ++k) {
+        Listening::look();
+        double* column = out + count * n;
+        std::copy(last.begin(), last.end(), column);
+        const double length = std::sqrt(dot(column, column, n) / rows);
+        std::vector<double> taken(count + 2, 0.0);
         for (int pass = 0; pass < 2; ++pass) {           // twice is enough (Kahan and Parlett)
-            const double mean = sum(next, n) / rows;
-            for (std::size_t i = 0; i < n; ++i) next[i] -= mean;
+            const double mean = sum(column, n) / rows;
+            for (std::size_t i = 0; i < n; ++i) column[i] -= mean;
             taken[0] += mean;
-            for (int j = 1; j <= k; ++j) {
-                const double part = dot(next, out + (j - 1) * n, n) / rows;
-                subtract(next, part, out + (j - 1) * n, n);
-                taken[j] += part;
+            for (int j = 0; j < count; ++j) {
+                const double part = dot(column, out + j * n, n) / rows;
+                subtract(column, part, out + j * n, n);
+                taken[j + 1] += part;
             }
         }
-        const double left = std::sqrt(dot(next, next, n) / rows);
-        if (!(left > least_share * length)) return k;
-        for (std::size_t i = 0; i < n; ++i) next[i] /= left;
-        taken[k + 1] = left;
-        if (recurrence) recurrence->steps.push_back(taken);
+        const double left = std::sqrt(dot(column, column, n) / rows);
+        if (left > least_share * length) {
+            for (std::size_t i = 0; i < n; ++i) column[i] /= left;
+            shares[count++] = left / length;
+            taken.back() = left;
+            if (kept) {
+                kept->power.push_back(k);
+                kept->taken.push_back(std::move(taken));
+            }
+        }
+        if (k == degree) return count;
+        // (k + 1) P_{k+1} = (2k + 1) x P_k - k P_{k-1}
+        if (k == 1) before.assign(n, 1.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double next = ((2 * k + 1) * x[i] * last[i] - k * before[i]) / (k + 1);
+            before[i] = last[i];
+            last[i] = next;
+        }
     }
-    return degree;
 }
 
-bool orthogonalise(double* column, const double* const* others, std::size_t count, std::size_t n, double* taken) {
+bool orthogonalise(double* column, const double* const* others, std::size_t count, std::size_t n, double share, double* taken) {
     const double rows = static_cast<double>(n);
     if (taken) std::fill(taken, taken + count + 1, 0.0);
     double before = 1, left = 1;
+    Listening::look();
     for (int pass = 0; pass < 2; ++pass) {
         for (std::size_t j = 0; j < count; ++j) {
             const double part = dot(column, others[j], n) / rows;
@@ -98,7 +103,7 @@ bool orthogonalise(double* column, const double* const* others, std::size_t coun
         before = left;
     }
     left = std::sqrt(left);
-    if (!(left > least_share)) return false;
+    if (!(left * share > least_share)) return false;
     for (std::size_t i = 0; i < n; ++i) column[i] /= left;
     if (taken) taken[count] = left;
     return true;

@@ -12,7 +12,6 @@ namespace {
 
 constexpr double least_variance = 1e-10;                 // of a cell, as a share of the child's variance
 constexpr std::size_t kept_bytes = std::size_t{2} << 20;
-constexpr std::size_t look_rows = 20'000;
 constexpr double most_logits = 1500;                     // free coefficients of one logistic regression: a second for each step
 constexpr std::size_t lanes = 8, block_rows = 64;
 
@@ -157,33 +156,32 @@ const PolynomialFamilies::Powers& PolynomialFamilies::powers(Grouped& grouped, i
     Powers& own = at->second;
     if (!fresh) return own;
     const auto& cells = grouped.groups.cells;
-    std::size_t size = 0;
+    std::size_t size = 0, powers = 0;
     for (const RowCell& cell : cells) {
         own.first.push_back(size);
+        own.first_share.push_back(powers);
+        powers += spec_.degree_of(cell.rows());
         size += spec_.degree_of(cell.rows()) * cell.rows();
     }
+    own.shares.resize(powers);
     if (!spare_.empty()) {
         own.values = std::move(spare_.back());
         spare_.pop_back();
     }
     own.values.resize(size);
     std::vector<double>& values = rest_;
-    std::size_t looked = 0;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-        const std::size_t n = cells[c].rows();
-        values.resize(n);
-        for (std::size_t i = 0; i < n; ++i) values[i] = data_.columns[column].values[grouped.groups.order[cells[c].begin + i]];
-        const int degree = spec_.degree_of(n);
-        own.degree.push_back(n > static_cast<std::size_t>(degree) + 1 ? orthonormal_powers(values.data(), n, degree, own.values.data() + own.first[c]) : 0);
-        if ((looked += n) > look_rows) {
-            looked = 0;
-            try {
-                Listening::look();
-            } catch (...) {                              // half of it must not be taken for the whole
-                grouped.powers.erase(at);
-                throw;
-            }
+    try {
+        for (std::size_t c = 0; c < cells.size(); ++c) {
+            const std::size_t n = cells[c].rows();
+            const int degree = spec_.degree_of(n);
+            values.resize(n);
+            for (std::size_t i = 0; i < n; ++i) values[i] = data_.columns[column].values[grouped.groups.order[cells[c].begin + i]];
+            const bool fitted = n > static_cast<std::size_t>(degree) + 1;
+            own.count.push_back(!fitted ? 0 : orthonormal_powers(values.data(), n, degree, own.values.data() + own.first[c], own.shares.data() + own.first_share[c]));
         }
+    } catch (...) {                                      // a stop: half of it must not be taken for the whole
+        grouped.powers.erase(at);
+        throw;
     }
     bytes_ += size * sizeof(double);
     grouped.bytes += size * sizeof(double);
@@ -196,23 +194,24 @@ const PolynomialFamilies::Powers& PolynomialFamilies::powers(Grouped& grouped, i
 void PolynomialFamilies::regress(Cell& cell, std::span<const Powers* const> powers, bool keep) {
     const std::size_t n = cell.n();
     std::size_t most = 0;
-    for (const Powers* own : powers) most += own->degree[cell.number];
+    for (const Powers* own : powers) most += own->count[cell.number];
     columns_values_.resize(most * n);                    // stays where it is below: columns_ points into it
     double* next = columns_values_.data();
     for (std::size_t p = 0; p < powers.size(); ++p) {
         const bool first = columns_.empty();
-        for (int k = 0; k < powers[p]->degree[cell.number]; ++k) {
+        for (int k = 0; k < powers[p]->count[cell.number]; ++k) {
             const double* column = powers[p]->values.data() + powers[p]->first[cell.number] + k * n;
             std::vector<double> taken;
             if (!first) {
                 std::copy(column, column + n, next);
                 if (keep) taken.resize(columns_.size() + 1);
-                if (!orthogonalise(next, columns_.data(), columns_.size(), n, keep ? taken.data() : nullptr)) continue;
+                const double share = powers[p]->shares[powers[p]->first_share[cell.number] + k];
+                if (!orthogonalise(next, columns_.data(), columns_.size(), n, share, keep ? taken.data() : nullptr)) continue;
                 column = next;
                 next += n;
             }
             columns_.push_back(column);
-            if (keep) origins_.push_back({static_cast<int>(p), k + 1, std::move(taken)});
+            if (keep) origins_.push_back({p, k, std::move(taken)});
         }
     }
 }
@@ -295,7 +294,6 @@ FamilyLikelihood PolynomialFamilies::go_through(std::span<const int> parents, st
     std::vector<const Powers*> powers;
     for (int p : continuous) powers.push_back(&this->powers(grouped, p));
     std::vector<std::pair<std::size_t, double>> squares;
-    std::size_t looked = 0;
     for (std::size_t c = 0; c < grouped.groups.cells.size(); ++c) {
         Cell cell{grouped, c};
         const std::size_t n = cell.n(), width = continuous.empty() ? 1 : continuous.size() * spec_.degree_of(n) + 1;
@@ -314,10 +312,7 @@ FamilyLikelihood PolynomialFamilies::go_through(std::span<const int> parents, st
             found.log_likelihood += spec_.logistic ? softmax(cell) : shrunk(cell);
         }
         if (fits) fits->push_back(kept_fit(cell, discrete, continuous));
-        if ((looked += n * (columns_.size() + 1)) > look_rows) {
-            looked = 0;
-            Listening::look();
-        }
+        Listening::look();
     }
     if (child_.levels == 0 && variance_ > 0) {
         std::vector<double> variances;
@@ -327,36 +322,50 @@ FamilyLikelihood PolynomialFamilies::go_through(std::span<const int> parents, st
     return found;
 }
 
-// From coefficients of the orthonormal columns back to those of the parents' polynomials, from the last column to the first.
+// From coefficients of the orthonormal columns back to those of the parents' columns, and from these to those of the Legendre
+// polynomials; each time from the last to the first.
 CellFit PolynomialFamilies::kept_fit(const Cell& cell, std::span<const int> discrete, std::span<const int> continuous) const {
     const auto& order = cell.grouped.groups.order;
     const std::size_t begin = cell.rows().begin, n = cell.n(), count = columns_.size();
+    const int degree = spec_.degree_of(n);
     CellFit fit;
     fit.rows = n;
     fit.rule = cell.rule;
     for (int p : discrete) fit.levels.push_back(data_.columns[p].codes[order[begin]]);
+    std::vector<LegendrePowers> powers(continuous.size());
     std::vector<std::size_t> place;                      // per parent, of its first power among the coefficients
     std::size_t width = 1;
-    fit.powers.resize(continuous.size());
+    fit.ranges.resize(continuous.size());
     for (std::size_t p = 0; p < continuous.size(); ++p) {
         place.push_back(width);
         if (count == 0) continue;
-        std::vector<double> values(n), out(n * spec_.degree_of(n));
+        std::vector<double> values(n), out(n * degree), shares(degree);
         for (std::size_t i = 0; i < n; ++i) values[i] = data_.columns[continuous[p]].values[order[begin + i]];
-        orthonormal_powers(values.data(), n, spec_.degree_of(n), out.data(), &fit.powers[p]);
-        width += fit.powers[p].steps.size();
+        if (orthonormal_powers(values.data(), n, degree, out.data(), shares.data(), &powers[p]) == 0) continue;
+        fit.ranges[p] = {powers[p].low, powers[p].high, degree};
+        width += degree;
     }
     const auto in_powers = [&](double constant, const double* slopes) {
         std::vector<double> own(slopes, slopes + count), all(width, 0.0);
-        all[0] = constant;
+        std::vector<std::vector<double>> of_parent(powers.size());
+        for (std::size_t p = 0; p < powers.size(); ++p) of_parent[p].resize(powers[p].power.size());
         for (std::size_t j = count; j-- > 0;) {
             const Origin& origin = origins_[j];
             if (!origin.taken.empty()) {
                 own[j] /= origin.taken[j];
                 for (std::size_t i = 0; i < j; ++i) own[i] -= own[j] * origin.taken[i];
             }
-            all[place[origin.parent] + origin.power - 1] = own[j];
+            of_parent[origin.parent][origin.column] = own[j];
         }
+        for (std::size_t p = 0; p < powers.size(); ++p)
+            for (std::size_t k = powers[p].power.size(); k-- > 0;) {
+                const std::vector<double>& taken = powers[p].taken[k];
+                const double factor = of_parent[p][k] / taken.back();
+                constant -= factor * taken[0];
+                for (std::size_t i = 0; i < k; ++i) of_parent[p][i] -= factor * taken[i + 1];
+                all[place[p] + powers[p].power[k] - 1] = factor;
+            }
+        all[0] = constant;
         return all;
     };
     if (child_.levels == 0) {

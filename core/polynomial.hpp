@@ -49,8 +49,10 @@ struct FamilyLikelihood {
 struct CellFit {
     std::vector<int> levels;                             // of the discrete parents
     std::size_t rows = 0;
-    std::vector<Recurrence> powers;                      // per continuous parent; no steps where it is not used
-    // Per response (the child, or each of its declared levels): the constant, then the polynomials parent by parent.
+    struct Range { double low = 0, high = 0; int degree = 0; };
+    std::vector<Range> ranges;                           // per continuous parent; degree 0: it is not used
+    // Per response (the child, or each of its declared levels): the constant, then, parent by parent, the Legendre polynomials 1 to
+    // degree of the parent mapped from its range to [-1, 1]. Empty: a level that does not occur.
     std::vector<std::vector<double>> coefficients;
     double variance = 0;                                 // continuous child, in the units of its column
     enum Rule { gaussian, frequencies, shrunk, softmax } rule = gaussian;
@@ -67,9 +69,9 @@ public:
 
 private:
     struct Powers {                                      // of one continuous column in all cells
-        std::vector<double> values;                      // of a cell: one polynomial after another
-        std::vector<std::size_t> first;                  // cell -> place in values
-        std::vector<int> degree;                         // cell -> polynomials that there are
+        std::vector<double> values, shares;              // of a cell: one column after another; see orthonormal_powers
+        std::vector<std::size_t> first, first_share;     // cell -> place in values, in shares
+        std::vector<int> count;                          // cell -> columns that there are
     };
     struct Grouped {
         RowGroups groups;
@@ -105,9 +107,9 @@ private:
     std::uint64_t asked_ = 0;
     std::vector<std::vector<double>> spare_;             // memory of powers that are not kept any more
     LogisticCell logistic_;
-    // Of the cell that is looked at: its columns, and for the fit how each came from the powers of a parent (parent, power, taken).
+    // Of the cell that is looked at: its columns, and for the fit how each came from a column of a parent.
     std::vector<const double*> columns_;
-    struct Origin { int parent, power; std::vector<double> taken; };
+    struct Origin { std::size_t parent; int column; std::vector<double> taken; };
     std::vector<Origin> origins_;
     std::vector<double> columns_values_, rest_, slopes_, observed_, block_;
 };

@@ -1,9 +1,9 @@
 """Equations in words: polynomials of several columns in the user's units.
 
-In:  a constant, and per column the coefficients of its orthonormal polynomials.
+In:  a constant, and per column the coefficients of its Legendre polynomials.
 Out: text such as "1.2 + 0.35 age - 0.02 (dose - 5)^2". Lines are written in the column itself, unless its values are
-far from 0, and higher powers around its mean: powers of raw values would cancel each other, and no number of digits
-would show the curve."""
+far from 0, and higher powers around the middle of its range: powers of raw values would cancel each other, and no
+number of digits would show the curve."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.polynomial import Polynomial
+from numpy.polynomial.legendre import leg2poly
 
 from spinney.layout import shown_number
 
 _POWERS = 5  # that are written out
-_NEAR = 1000.0  # standard deviations from 0
+_NEAR = 1000.0  # half widths from 0
 
-# A column: its name, centre and scale in its own units, the coefficients of its polynomials, the steps between them.
-Term = tuple[str, float, float, Sequence[float], Sequence[Sequence[float]]]
+# A column: its name, the middle and half the width of its range, the coefficients of P_1, P_2, ... of that range.
+Term = tuple[str, float, float, Sequence[float]]
 
 
 def equation(constant: float, scale: float, terms: Sequence[Term], precision: float) -> str:
     """constant + scale * (sum of the terms); numbers are written to differences of `precision` in the whole."""
     parts: list[tuple[float, str, float]] = []  # coefficient, what it multiplies, the size of that
-    for name, centre, width, factors, steps in terms:
-        polynomial = in_powers(factors, steps)
-        degree = polynomial.degree()
+    for name, centre, width, factors in terms:
+        degree = len(factors)
+        polynomial = Polynomial(leg2poly([0.0, *factors]))
         near = degree == 1 and abs(centre) < _NEAR * width
         around = 0.0 if near else float(shown_number(centre, width / 10))
         with np.errstate(all="ignore"):
@@ -49,20 +50,6 @@ def equation(constant: float, scale: float, terms: Sequence[Term], precision: fl
         factor = "" if number == 1 else f"{shown_number(abs(number), min(precision / size, 1e300) if size else 0.0)} "
         text += f" {sign} {factor}{what}"
     return text
-
-
-def in_powers(factors: Sequence[float], steps: Sequence[Sequence[float]]) -> Polynomial:
-    """From orthonormal polynomials to powers of the standardised value; the constants are those of q_1, q_2, ..."""
-    known = [Polynomial([1.0])]
-    for step in steps:
-        following = known[-1] * Polynomial([0.0, 1.0])
-        for part, earlier in zip(step, known, strict=False):
-            following = following - part * earlier
-        known.append(following / step[-1])
-    total = Polynomial([0.0])
-    for factor, own in zip(factors, known[1:], strict=True):
-        total = total + factor * own
-    return total
 
 
 def _power(base: float, power: int) -> float:

@@ -1,6 +1,6 @@
 """Fitted regressions on powers of the continuous parents, one per cell of the discrete ones: mvp and lr.
 
-In:  per cell that occurred: orthonormal polynomials of the parents, coefficients of the child (core/polynomial.hpp).
+In:  per cell that occurred: coefficients of Legendre polynomials of the parents (core/polynomial.hpp).
 Out: log-probabilities, distributions, means and draws of the child for rows of data, and equations in words.
 A continuous child has a normal residual. A discrete one has, by the rule of its cell, its frequencies; fitted values
 that are shrunk towards 1/r until the smallest is 1/n (mvp: Andrews, Ramsey and Cooper 2018, for new rows too); or a
@@ -30,31 +30,30 @@ RULES = ("gaussian", "frequencies", "shrunk", "softmax")
 _LARGEST, _SMALLEST = float(np.finfo(np.float64).max), float(np.nextafter(0.0, 1.0))
 _LARGE, _PART = 2.0**1000, 2.0**-64  # differences of larger numbers may overflow: they are taken of a part of them
 _FAR = 1e150  # its square is a number
+_MOST_DEGREE = 64  # as in core/bind_polynomial.cpp
 _LOG_TWO_PI = math.log(2 * math.pi)
 
 
 @dataclass(frozen=True)
 class Powers:
-    """Polynomials of a parent: q_0 = 1, q_{k+1} = (t q_k - sum_j steps[k][j] q_j) / steps[k][k+1], where
-    t = (standardised value - centre) / scale. No steps: the parent is not used."""
+    """The Legendre polynomials 1 to degree of a parent, its standardised values mapped from low..high to -1..1.
 
-    centre: float = 0.0
-    scale: float = 1.0
-    steps: tuple[tuple[float, ...], ...] = ()
+    Degree 0: the parent is not used."""
+
+    low: float = 0.0
+    high: float = 0.0
+    degree: int = 0
 
     def values(self, standard: Floats) -> list[Floats]:
-        """q_1, q_2, ... Far from the rows that they were made of they are taken at an end, where they are numbers."""
-        if not self.steps:
+        """Far outside of the range they are taken at an end, where they are numbers."""
+        if self.degree == 0:
             return []
-        end = _FAR ** (1 / len(self.steps))
+        end = _FAR ** (1 / self.degree)
         with np.errstate(over="ignore"):
-            t = np.clip((standard - self.centre) / self.scale, -end, end)
-        found = [np.ones_like(t)]
-        for step in self.steps:
-            following = t * found[-1]
-            for part, earlier in zip(step, found, strict=False):
-                following = following - part * earlier
-            found.append(following / step[-1])
+            x = np.clip(((standard - self.low) - (self.high - standard)) / (self.high - self.low), -end, end)
+        found = [np.ones_like(x), x]
+        for k in range(1, self.degree):
+            found.append(((2 * k + 1) * x * found[k] - k * found[k - 1]) / (k + 1))
         return found[1:]
 
 
@@ -150,22 +149,21 @@ class Polynomial(LocalModel):
             or not all(0 <= level < size for level, size in zip(cell.levels, self._sizes, strict=True))
         ):
             raise ChoiceError(f"{self._where} has a cell of levels {cell.levels}: give one level per discrete parent")
-        width = 1 + sum(len(own.steps) for own in cell.powers)
-        steps = [step for own in cell.powers for step in own.steps]
+        width = 1 + sum(own.degree for own in cell.powers)
         known = [own for own in cell.coefficients if own is not None]
         fits = (
             len(cell.powers) == len(self._continuous)
             and len(cell.coefficients) == (1 if levels is None else len(levels))
             and all(len(own) == width for own in known)
-            and all(len(step) == k + 2 for own in cell.powers for k, step in enumerate(own.steps))
+            and all(0 <= own.degree <= _MOST_DEGREE for own in cell.powers)
             and len(known) >= 1
         )
         if not fits:
             raise ChoiceError(f"{self._where} has a cell whose numbers do not fit its parents: write the model again")
-        plain = [cell.rows, cell.variance, *(x for own in known for x in own), *(x for step in steps for x in step)]
-        plain += [x for own in cell.powers for x in (own.centre, own.scale)]
-        if not _finite(plain) or any(own.scale <= 0 for own in cell.powers) or any(step[-1] <= 0 for step in steps):
-            raise ChoiceError(f"{self._where} has a number that is not finite, or a length that is not above 0")
+        plain = [cell.rows, cell.variance, *(x for own in known for x in own)]
+        plain += [x for own in cell.powers for x in (own.low, own.high, own.high - own.low)]
+        if not _finite(plain) or any(own.degree and own.high <= own.low for own in cell.powers):
+            raise ChoiceError(f"{self._where} has a number that is not finite, or a range without a width: correct it")
         if cell.rows < 0 or (levels is None and not cell.variance > 0):
             raise ChoiceError(f"{self._where} has a variance or a number of rows that is not above 0: correct it")
         if cell.rule == "shrunk" and (levels is None or cell.rows <= len(levels)):
@@ -293,7 +291,7 @@ class Polynomial(LocalModel):
     def cuts(self, parent: str) -> Floats | None:
         """None: the model changes smoothly along the parent; none at all where no cell uses it."""
         place = self._continuous.index(parent)
-        return None if any(cell.powers[place].steps for cell in self.cells) else np.empty(0)
+        return None if any(cell.powers[place].degree for cell in self.cells) else np.empty(0)
 
     def sample(self, data: Dataset | Columns, rng: np.random.Generator) -> Numbers:
         columns = self._parents(data)
@@ -383,11 +381,11 @@ class Polynomial(LocalModel):
         shift, scale = (0.0, 1.0) if self.kind.discrete else (self.shifts[-1], self.scales[-1])
         terms, at = [], 1
         for i, (parent, powers) in enumerate(zip(self._continuous, cell.powers, strict=True)):
-            factors = own[at : at + len(powers.steps)]
-            at += len(factors)
+            factors = own[at : at + powers.degree]
+            at += powers.degree
             if factors:
-                centre = self.shifts[i] + self.scales[i] * powers.centre
-                terms.append((word(parent), centre, self.scales[i] * powers.scale, factors, powers.steps))
+                centre = self.shifts[i] + self.scales[i] * (powers.low / 2 + powers.high / 2)
+                terms.append((word(parent), centre, self.scales[i] * (powers.high - powers.low) / 2, factors))
         return equation(shift + scale * own[0], scale, terms, precision / 100)
 
     def as_dict(self) -> dict[str, object]:
@@ -425,7 +423,7 @@ def _to_plain(cell: Cell) -> dict[str, object]:
         "levels": list(cell.levels),
         "rows": cell.rows,
         "rule": cell.rule,
-        "powers": [[own.centre, own.scale, [list(step) for step in own.steps]] for own in cell.powers],
+        "powers": [[own.low, own.high, own.degree] for own in cell.powers],
         "coefficients": [None if own is None else list(own) for own in cell.coefficients],
         "variance": cell.variance,
     }
@@ -437,10 +435,7 @@ def _from_plain(plain: Mapping[str, Any]) -> Cell:
             raise TypeError("a whole number is expected")
         return number
 
-    powers = tuple(
-        Powers(float(centre), float(scale), tuple(tuple(map(float, step)) for step in steps))
-        for centre, scale, steps in plain["powers"]
-    )
+    powers = tuple(Powers(float(low), float(high), whole(degree)) for low, high, degree in plain["powers"])
     return Cell(
         tuple(map(whole, plain["levels"])),
         whole(plain["rows"]),

@@ -92,7 +92,7 @@ class Polynomials(Source):
         continuous_child = not kinds[child].discrete
         centre = data.standard(child).centre if continuous_child else 0.0
         cells = []
-        for levels, rows, rule, powers, coefficients, variance in self._polynomials.fit(
+        for levels, rows, rule, ranges, coefficients, variance in self._polynomials.fit(
             *self.family(child, order), stop
         ):
             if continuous_child:
@@ -103,8 +103,8 @@ class Polynomials(Source):
                     rows,
                     rule,
                     tuple(
-                        Powers(own + unit.centre if steps else 0.0, scale, tuple(map(tuple, steps)))
-                        for (own, scale, steps), unit in zip(powers, units, strict=True)
+                        Powers(low + unit.centre, high + unit.centre, degree) if degree else Powers()
+                        for (low, high, degree), unit in zip(ranges, units, strict=True)
                     ),
                     tuple(tuple(own) if own else None for own in coefficients),
                     # A child that is constant in the table has density 1 there, in its own units.
