@@ -5,12 +5,17 @@ Out: the difference from the same sum rounded once (math.fsum), in units of the 
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 from math import fsum, log, ulp
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import spinney as sp
+from spinney import _core
 
 DIGITS = 3  # two tables and one subtraction are rounded
 
@@ -39,3 +44,13 @@ def test_sums_of_plain_additions_would_be_seen() -> None:
         plain = sum(factors(ess / 2, 200)) + sum(factors(ess / 2, 250)) - sum(factors(ess, 450))
         away.append(in_last_digits(plain, ess, 200, 250))
     assert max(away) > DIGITS
+
+
+def test_the_core_holds_no_fused_multiply_adds() -> None:
+    """They round once where others round twice: machines that have them would give other last digits."""
+    program = shutil.which("objdump")
+    if program is None:
+        pytest.skip("objdump is not installed; it shows the instructions of the core here")
+    shown = subprocess.run([program, "-d", "--no-show-raw-insn", _core.__file__], capture_output=True, text=True)
+    assert shown.returncode == 0 and "ret" in shown.stdout
+    assert not re.search(r"\bvfn?m(?:add|sub)\d+[sp][sd]\b|\bfn?m(?:add|sub|la|ls)\b", shown.stdout)
