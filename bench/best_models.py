@@ -9,6 +9,7 @@ Out: mean log predictive density of a test row over ten folds; of `best` less th
 import json
 import math
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,10 @@ SINGLE = {"pcart": "pcart", "ft": "ft", "graph": "graph"}
 MODELS = {
     **SINGLE,
     "linear": "pcart(leaf=linear)",
-    "best": "best(pcart, ft, graph)",
-    "best with linear": "best(pcart, pcart(leaf=linear), ft, graph)",
+    "best": "best(pcart, pcart(leaf=linear), ft)",
+    "best with graph": "best(pcart, ft, graph)",
 }
+BESTS = ("best", "best with graph")
 FEW_COLUMNS, FEW_CELLS = 14, 15_000  # searched exactly, with up to three parents; larger ones by one climb
 
 
@@ -61,45 +63,40 @@ def losses(data: Path, name: str) -> dict[str, Any]:
     return record
 
 
-def row(name: str, record: dict[str, Any]) -> list[Any]:
-    means = {model: float(np.mean(record["folds"][model])) for model in MODELS}
-    single = max(SINGLE, key=lambda model: means[model])
-    apart = np.array(record["folds"]["best"]) - np.array(record["folds"][single])
+def gain(record: dict[str, Any], model: str, others: Iterable[str]) -> tuple[str, float, float]:
+    """The best of the others in hindsight; how far the model is above it, and that in standard errors of the pairs."""
+    folds_of = record["folds"]
+    other = max(others, key=lambda one: float(np.mean(folds_of[one])))
+    apart = np.array(folds_of[model]) - np.array(folds_of[other])
     error = float(apart.std(ddof=1)) / math.sqrt(FOLDS)
-    gain = float(apart.mean())
-    in_errors = gain / error if error > 0 else 0.0
+    mean = float(apart.mean())
+    return other, mean, mean / error if error > 0 else 0.0
+
+
+def row(name: str, record: dict[str, Any]) -> list[Any]:
     how = f"{record['search']['search'].split('(')[0]}, {record['search']['max_parents']}"
-    values = [means[model] for model in MODELS]
-    more = np.array(record["folds"]["best with linear"]) - np.array(
-        record["folds"][max(("pcart", "ft"), key=means.__getitem__)]
-    )
-    far = float(more.mean()) / (float(more.std(ddof=1)) / math.sqrt(FOLDS) or math.inf)
-    return [name, record["columns"], record["rows"], how, *values, single, gain, in_errors, float(more.mean()), far]
+    means = [float(np.mean(record["folds"][model])) for model in MODELS]
+    return [name, record["columns"], record["rows"], how, *means, *gain(record, "best", SINGLE)]
 
 
-def ahead(rows: list[list[Any]], single: int) -> int:
-    best = 4 + list(MODELS).index("best")
-    return sum(row[best] > row[4 + single] for row in rows)
-
-
-def notes_of(rows: list[list[Any]]) -> list[str]:
-    better = [r[0] for r in rows if r[-3] > 2]
-    worse = [r[0] for r in rows if r[-3] < -2]
-    ahead_by_linear, behind = [r[0] for r in rows if r[-1] > 2], [r[0] for r in rows if r[-1] < -2]
-    names = list(enumerate(SINGLE))
-    return [
+def notes_of(done: dict[str, Any]) -> list[str]:
+    notes = [
         "Mean natural log of the predictive density of a test row, all columns together; larger is better. Same folds, "
-        "search and limits for all models of a set.",
-        f"best against the best single score of the set (chosen in hindsight): better by two standard errors of the "
-        f"paired difference on {len(better)} of {len(rows)} sets, worse on {len(worse)}"
-        + (f" ({', '.join(worse)})" if worse else "")
-        + ".",
-        f"best with linear leaves against the better of pcart and ft: better by two standard errors on "
-        f"{len(ahead_by_linear)} of {len(rows)} sets, worse on {len(behind)}"
-        + (f" ({', '.join(behind)})" if behind else "")
-        + ".",
-        *(f"best against {model} alone: higher mean on {ahead(rows, i)} of {len(rows)} sets." for i, model in names),
+        "search and limits for all models of a set. The last columns: best less the best single score of the set, "
+        "chosen in hindsight among pcart, ft and graph.",
+        "Better and worse: by two standard errors of the paired difference.",
     ]
+    for model in BESTS:
+        for others in (tuple(SINGLE), ("pcart", "ft"), *((one,) for one in (*SINGLE, "linear"))):
+            far = {name: gain(record, model, others)[2] for name, record in done.items()}
+            worse = [name for name, errors in far.items() if errors < -2]
+            some = f" ({', '.join(worse)})" if 0 < len(worse) < 6 else ""
+            against = others[0] if len(others) == 1 else f"the best of {', '.join(others)} in hindsight"
+            notes.append(
+                f"{MODELS[model]} against {against}: better on {sum(errors > 2 for errors in far.values())} of "
+                f"{len(far)} sets, worse on {len(worse)}{some}."
+            )
+    return notes
 
 
 def main() -> None:
@@ -118,11 +115,10 @@ def main() -> None:
             kept.write_text(json.dumps(done))
         print(*row(name, done[name]), flush=True)
     columns = {"data": "", "columns": "", "rows": ",", "search": "", **dict.fromkeys(MODELS, ".3f")}
-    columns |= {"best single": "", "best - single": "+.3f", "in s.e.": "+.1f", "linear - pcart or ft": "+.3f"}
-    columns |= {"in their s.e.": "+.1f"}
+    columns |= {"best single": "", "best - single": "+.3f", "in s.e.": "+.1f"}
     table = Table(f"Log loss of best, {FOLDS} folds", columns)
     table.rows = [row(name, done[name]) for name in names]
-    table.notes = notes_of(table.rows)
+    table.notes = notes_of({name: done[name] for name in names})
     report("best_models", facts, [table], options.results)
 
 
