@@ -169,8 +169,8 @@ class Source(ABC):
         return replace(allowed, candidates=candidates, most=most)
 
     def family(self, child: str, parents: Sequence[str]) -> tuple[int, list[int]]:
-        numbers = [self._index[p] for p in parents]
-        return self._index[child], sorted(numbers) if len(numbers) > 1 else numbers
+        place = self._index.__getitem__
+        return place(child), sorted(map(place, parents))
 
     def local_scores(
         self,
@@ -181,10 +181,11 @@ class Source(ABC):
     ) -> NDArray[np.float64]:
         """In one call of the core. NaN for what was not scored within the time limit."""
         self._check_kinds(families)
-        if type(self).check_family is not Source.check_family:  # of a million families, a call each is noticed
+        if type(self).check_family is not Source.check_family:
             for child, parents in families:
                 self.check_family(child, parents)
-        numbered = [self.family(child, parents) for child, parents in families]
+        place = self._index.__getitem__  # as family() has it; of a million families, a call each is noticed
+        numbered = [(place(child), sorted(map(place, parents))) for child, parents in families]
         with self.limits():
             return _core.families(self.scores, numbered, threads, report, time_limit or 0.0)
 

@@ -169,6 +169,7 @@ def _counted(problem: Problem, shape: _Shape) -> _Scores:
     _check_memory(problem, len(nodes))
     place = {name: i for i, name in enumerate(nodes)}
     extras = [shape.extras(child) for child in nodes]
+    with_one = [(*shape.stem, extra) for extra in nodes]
     total, done = sum(map(len, extras)), 0
     with reporting(problem.progress, "scoring families") as report:
 
@@ -193,7 +194,7 @@ def _counted(problem: Problem, shape: _Shape) -> _Scores:
             if not pairs:
                 continue
             rows, columns = np.array(pairs, np.intp).T
-            values = ask([(nodes[i], (*shape.stem, nodes[j])) for i, j in pairs])
+            values = ask([(nodes[i], with_one[j]) for i, j in pairs])
             scores.joint[rows, columns] = np.where(np.isnan(values), -math.inf, values)
             scores.listed[rows, columns] = True
             done += int(np.isfinite(values).sum())
