@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from spinney.catalog import SEARCHES, Search, choose_prior, choose_search
@@ -57,6 +58,18 @@ class Result:
     sets: ParentSets | None = None  # the scored parent sets, where the search used them
     notes: tuple[str, ...] = ()  # what was decided about the columns and rows of the data
     why: str = ""  # why auto took another search than it had chosen
+    data: Dataset | None = field(default=None, compare=False)  # what the network was learned from
+
+    def report(self, path: str | PathLike[str], target: str | None = None, command: str | None = None) -> None:
+        """Write one page of HTML that shows the network, explains it and answers questions; it needs no other file.
+
+        target: the column that the page opens with. command: the line that made the network, to be shown.
+
+        >>> result.report("report.html")
+        """
+        from spinney.report import write_report
+
+        write_report(path, self.network, self.data, result=self, target=target, command=command)
 
     def __repr__(self) -> str:
         return f"Result({self.network!r}, score {self.found.score:.4f}, {self.found.certainty})"
@@ -114,7 +127,7 @@ def learn(
     network = _network(data, models, found.score, plan.as_dict())
     seconds = {"score": graph.scoring, "search": found.seconds, "fit": time.perf_counter() - began}
     notes = (*data.notes, *job.source.notes, *job.source.after_fit(models))
-    return Result(network, found, plan, seconds, graph.sets, notes, graph.why)
+    return Result(network, found, plan, seconds, graph.sets, notes, graph.why, data)
 
 
 def _fit_found(job: Job, graph: _Graph) -> tuple[Found, Mapping[str, LocalModel]]:

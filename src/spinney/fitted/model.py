@@ -239,6 +239,11 @@ class LocalModel(ABC):
     def attributes(self) -> dict[str, object]:
         """The model as attributes of a node, for networkx."""
 
+    def for_page(self) -> dict[str, object]:
+        """What the page of a report computes with and draws, under the rules of to_plain(); `text` is shown where the
+        page has no function for models of this word (report/assets/model_*.js)."""
+        return {**self.to_plain(), "text": self.text()}
+
     def diagram(self) -> Diagram | None:
         """The model as a picture, where it is a tree or a graph of questions; else None."""
         return None

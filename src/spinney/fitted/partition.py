@@ -392,6 +392,18 @@ class Partition(LocalModel):
             **{name: node["prior"][name] for name in _PRIOR},
         )
 
+    def for_page(self) -> dict[str, object]:
+        """The splits, and what each leaf predicts instead of its sums."""
+        plain = self.to_plain()
+        kept = {name: plain[name] for name in (*_NODES, "threshold", "goes_left")}
+        return {**kept, "rows": self.rows.tolist(), **self._leaves_for_page()}
+
+    def _leaves_for_page(self) -> dict[str, object]:
+        if self.kind.discrete:
+            return {"probabilities": self.probabilities.tolist()}
+        student = self.student
+        return {"student": [student.location.tolist(), student.scale.tolist(), student.freedom.tolist()]}
+
     def as_dict(self) -> dict[str, object]:
         levels = _levels(self.kind)
         return {
