@@ -134,7 +134,7 @@ class LinearLeaves(Partition):
         own = self._regressions
         return {
             "regressions": {entry.name: getattr(own, entry.name).tolist() for entry in fields(own)},
-            **{name: getattr(self, name).tolist() for name in ("x_shift", "x_scale", "x_means")},
+            **{name: getattr(self, name).tolist() for name in ("x_shift", "x_scale")},
             "shift": self.shift,
             "scale": self.scale,
             "equations": [self._leaf_in_words(leaf) for leaf in range(len(self.sums))],

@@ -18,11 +18,13 @@ from spinney.graph import DAG, Edge
 
 Point = tuple[float, float]
 
-LETTER, MARGIN, BOX_HEIGHT = 7.2, 34.0, 30.0  # of a box: width of a letter, room beside the name
-LEAST_LETTERS, MOST_LETTERS = 6, 20  # names beyond are cut in the picture
+NARROW, WIDE, WIDEST = 6.9, 8.9, 13.0  # of letters: small ones, capitals, those of East Asia
+MARGIN, BOX_HEIGHT = 36.0, 30.0  # of a box: room beside the name
+LEAST, MOST = 42.0, 150.0  # of a name; the page cuts what is wider
 GAP, LAYER_GAP = 26.0, 58.0  # between boxes of a layer, between layers
 SHAPE = 1.7  # width by height of a good picture
 DUMMY = 0.5  # of a box: what an edge takes in a layer that it passes
+MOST_STRETCH = 6.0  # layers of a graph that is far from that shape are drawn further apart
 
 
 @dataclass(frozen=True)
@@ -58,15 +60,25 @@ def draw(dag: DAG) -> Drawing:
     """The picture of a graph."""
     names = sorted(dag.names)
     number = {name: i for i, name in enumerate(names)}
-    letters = min(MOST_LETTERS, max([LEAST_LETTERS, *map(len, names)]))
-    box = (letters * LETTER + MARGIN, BOX_HEIGHT)
+    box = (min(MOST, max([LEAST, *map(_letters, names)])) + MARGIN, BOX_HEIGHT)
     parts = _parts([(number[a], number[b]) for a, b in dag.edges])
     placed = {node for part in parts for node in part.across}
     alone = [i for i in range(len(names)) if i not in placed]
-    return min(
-        (_arranged(names, parts, alone, box, down) for down in (True, False)),
-        key=lambda drawing: max(drawing.width / drawing.height / SHAPE, SHAPE * drawing.height / drawing.width),
-    )
+    best = min((_arranged(names, parts, alone, box, down) for down in (True, False)), key=_off)
+    if _off(best) < 1.5:
+        return best
+    stretched = (_arranged(names, parts, alone, box, best.down, times) for times in (2.0, 4.0, MOST_STRETCH))
+    return min((best, *stretched), key=_off)
+
+
+def _off(drawing: Drawing) -> float:
+    """How far the picture is from a good shape: 1 is not at all."""
+    return max(drawing.width / drawing.height / SHAPE, SHAPE * drawing.height / drawing.width)
+
+
+def _letters(name: str) -> float:
+    """About how wide a name is; assets/picture.js cuts by the same numbers."""
+    return sum(WIDEST if letter >= "\u2e80" else WIDE if letter.isupper() or letter in "mw@%" else NARROW for letter in name)
 
 
 def _parts(edges: Sequence[tuple[int, int]]) -> list[_Part]:
@@ -104,9 +116,12 @@ def _part(places: Sequence[tuple[int, Point]], steps: Sequence[tuple[int, int]],
     return _Part(across, layer, routes)
 
 
-def _arranged(names: list[str], parts: list[_Part], alone: list[int], box: Point, down: bool) -> Drawing:
+def _arranged(
+    names: list[str], parts: list[_Part], alone: list[int], box: Point, down: bool, stretch: float = 1.0
+) -> Drawing:
     """Parts side by side in rows, then the nodes without edges in a grid."""
-    step = (box[0] + GAP, box[1] + LAYER_GAP) if down else (box[1] + GAP / 2, box[0] + LAYER_GAP * 1.4)
+    gap = LAYER_GAP * stretch
+    step = (box[0] + GAP, box[1] + gap) if down else (box[1] + GAP / 2, box[0] + gap * 1.4)
     sizes = [_size(part, step, down) for part in parts]
     room = (box[0] + GAP) * (box[1] + GAP)
     area = sum(w * h for w, h in sizes) + len(alone) * room

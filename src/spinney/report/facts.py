@@ -17,7 +17,9 @@ import numpy as np
 from spinney.dataset import Data, Dataset
 from spinney.errors import SpinneyError
 from spinney.fitted.model import Columns, Floats, LocalModel
+from spinney.fitted.cut_table import CutTable
 from spinney.fitted.partition import Partition
+from spinney.fitted.table import Table
 from spinney.kinds import Continuous, Kind
 from spinney.layout import counted
 from spinney.report.again import again
@@ -201,14 +203,10 @@ def _behind(model: LocalModel, table: Dataset, number: dict[str, int]) -> dict[s
     """The data behind a drawing: of a tree with a continuous child a histogram per leaf; of equations, per continuous
     parent, the counts of rows in a grid of parent and child."""
     levels, child = model.family[model.child], model.child
-    if isinstance(model, Partition) and levels is None:
-        found: dict[str, Any] = {"leaf_histograms": _leaf_histograms(model, table)}
-    elif "text" in model.for_page():
-        found = {}
-    else:
+    if type(model) is Partition:
+        return {"leaf_histograms": _leaf_histograms(model, table)} if levels is None else {}
+    if isinstance(model, (Table, CutTable)):
         return {}
-    if isinstance(model, Partition) and model.word == Partition.word:
-        return found
     behind = {}
     for parent in model.parents:
         if model.family[parent] is None:
@@ -219,7 +217,7 @@ def _behind(model: LocalModel, table: Dataset, number: dict[str, int]) -> dict[s
                 continue
             counts = np.bincount(across * high + up, minlength=LEAF_BINS * high)
             behind[str(number[parent])] = counts.reshape(LEAF_BINS, high).tolist()
-    return {**found, "behind": behind}
+    return {"behind": behind}
 
 
 def _binned(values: Floats) -> Any:

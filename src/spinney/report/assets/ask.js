@@ -257,6 +257,7 @@ class NumberCard {
     if (known === undefined && document.activeElement !== this.number) this.number.value = "";
     else if (known !== undefined) this.slider.value = known;
     if (!own) return;
+    if (known === undefined) this.slider.value = own.mean;
     const prior = this.ask.page.prior, ends = [own.low, own.low + BINS * own.step];
     const bars = known === undefined ? Array.from(own.bins.slice(1, BINS + 1)) : null;
     const before = prior && prior.nodes[this.i] !== own ? [{ ink: "var(--mark)", points: Array.from(prior.nodes[this.i].bins.slice(1, BINS + 1), (share, k) => [own.low + (k + 0.5) * own.step, share]) }] : [];

@@ -29,17 +29,18 @@ function shareBars(host, levels, shares, most = 12, more = null) {
 // The frame of a chart: sizes, scales and a horizontal axis with its name.
 function frame(options) {
   const { width = 340, height = 150, x, y, label, words, yLabel } = options;
-  const left = yLabel ? 44 : 8, right = 10, top = 8, bottom = 34;
+  const left = yLabel ? 44 : 8, right = 10, top = yLabel ? 20 : 8, bottom = label ? 34 : 20;
   const sx = (value) => left + ((value - x[0]) / (x[1] - x[0] || 1)) * (width - left - right);
   const sy = (value) => height - bottom - ((value - y[0]) / (y[1] - y[0] || 1)) * (height - top - bottom);
   const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": words });
   root.append(svg("line", { x1: left, x2: width - right, y1: height - bottom, y2: height - bottom, class: "axis" }));
-  for (const tick of ticks(x[0], x[1], Math.max(3, Math.floor(width / 90)))) {
+  for (const tick of ticks(x[0], x[1], Math.max(3, Math.floor(width / 58)))) {
     root.append(svg("line", { x1: sx(tick), x2: sx(tick), y1: height - bottom, y2: height - bottom + 4, class: "axis" }),
       svg("text", { x: sx(tick), y: height - bottom + 16, class: "tick", "text-anchor": "middle" }, tickText(tick, x)));
   }
   if (label) root.append(svg("text", { x: (left + width - right) / 2, y: height - 3, class: "axis-name", "text-anchor": "middle" }, cutWord(label, 44)));
   if (yLabel) {
+    root.append(svg("text", { x: 2, y: 11, class: "axis-name" }, cutWord(yLabel, 40)));
     for (const tick of ticks(y[0], y[1], 4)) {
       root.append(svg("line", { x1: left - 4, x2: left, y1: sy(tick), y2: sy(tick), class: "axis" }),
         svg("text", { x: left - 6, y: sy(tick) + 4, class: "tick", "text-anchor": "end" }, tickText(tick, y)));
@@ -88,15 +89,12 @@ function histogram(options) {
 }
 
 // What a leaf says of a continuous column: its density, and the histogram of its rows.
-function leafDensity(host, column, at, bars, top) {
-  const [low, high] = binRange(column), points = [];
-  for (let k = 0; k <= 60; k++) {
-    const x = low + ((high - low) * k) / 60;
-    points.push([x, Math.exp(logDensity(at, x))]);
-  }
+function leafDensity(host, column, at, bars, top, width = 190, height = 84) {
+  const [low, high] = binRange(column);
+  const points = grid([low, high], 120).map((x) => [x, Math.exp(logDensity(at, x))]);
   const peak = Math.exp(logDensity(at, at.location));
   host.append(histogram({
-    column, bars, low: column.range[0], high: column.range[1], ends: [low, high], width: 190, height: 92,
+    column, bars, low: column.range[0], high: column.range[1], ends: [low, high], width, height,
     top: top ? Math.max(top, peak) : undefined, curves: [{ points }],
     words: `Mean ${short(at.location, column)}, spread ${short(at.scale, column)}`,
   }));
@@ -207,7 +205,7 @@ function levelEffect(net, node, parent, values, answers, xs) {
 
 function levelTicks(root, column, values, sx) {
   root.querySelectorAll(".tick").forEach((tick) => tick.getAttribute("text-anchor") === "middle" && tick.remove());
-  values.forEach((value) => root.append(svg("text", { x: sx(value), y: 202, class: "tick", "text-anchor": "middle" }, cutWord(column.levels[value], Math.max(3, Math.floor(46 / values.length))))));
+  values.forEach((value) => root.append(svg("text", { x: sx(value), y: 216, class: "tick", "text-anchor": "middle" }, cutWord(column.levels[value], Math.max(3, Math.floor(46 / values.length))))));
 }
 
 // How many rows of the data lie where: squares, darker for more.

@@ -35,17 +35,13 @@ function clear(node) {
 
 // --- numbers and words ------------------------------------------------------------------------------------------------
 
-// As many digits as tell values of this column apart; others have four.
+// To a thousandth of the column's range, or to four digits.
 function short(value, column) {
   if (!Number.isFinite(value)) return "not known";
-  const width = column && column.range ? column.range[1] - column.range[0] : 0;
-  if (width > 0 && Math.abs(value) < width * 1e-9) return "0";
-  const size = Math.abs(value);
-  let digits = 4;
-  if (width > 0 && size > 0) digits = clip(Math.ceil(Math.log10(size) - Math.log10(width)) + 4, 3, 15);
-  if (size >= 1e15 || (size > 0 && size < 1e-5)) return value.toPrecision(digits).replace(/\.?0+e/, "e");
-  const text = String(Number(value.toPrecision(digits)));
-  const [whole, part] = text.split(".");
+  const width = column && column.range ? column.range[1] - column.range[0] : 0, size = Math.abs(value);
+  if (size >= 1e15 || (size > 0 && size < 1e-5 && !(width > 0.01))) return value.toPrecision(4).replace(/\.?0+e/, "e");
+  const decimals = width > 0 ? clip(3 - Math.floor(Math.log10(width)), 0, 15) : clip(3 - Math.floor(Math.log10(size || 1)), 0, 12);
+  const [whole, part] = String(Number(value.toFixed(decimals))).split(".");
   const grouped = size >= 1e5 ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole;
   return part ? `${grouped}.${part}` : grouped;
 }
@@ -98,7 +94,7 @@ const TERMS = {
   equations: "This column is calculated from its parents, with a spread around the result.",
   evidence: "What you know about a case: the page then works out what follows for all other columns.",
   set: "Setting by hand is not the same as knowing: the column is forced to the value, so its usual causes say nothing about it. If the arrows are causes, the answer is the effect of acting.",
-  error: "The answer is drawn by chance, so it is not exact: the true value lies within the range with a probability of about 99 %.",
+  error: "The answer is drawn by chance, so it is not exact: the true value lies within ± of it in 999 of 1,000 cases.",
   exact: "Worked out in full, without chance; there is no error beyond rounding.",
   effective: "How many drawn cases agree with what you set; the fewer, the rougher the answer.",
   fingerprint: "A number made from the names, kinds and cells of the table, whatever their order: the same fingerprint means the same data.",

@@ -95,21 +95,16 @@ function partitionPicture(host, node, model, net) {
     plot: (target, at) => {
       const leaf = node.leaf[at];
       if (node.probabilities) return shareBars(target, column.levels, node.probabilities[leaf], 5);
-      const own = model.own.leaves ? model.own.leaves[leaf] : typicalSpread(node, leaf);
-      leafDensity(target, column, own, node.leaf_histograms && node.leaf_histograms[leaf], top);
-      if (node.equations) target.append(el("p", { class: "equation" }, node.equations[leaf].replace(/^.*?rows?, /, "")));
+      if (!node.equations) return leafDensity(target, column, model.own.leaves[leaf], node.leaf_histograms && node.leaf_histograms[leaf], top);
+      target.append(el("p", { class: "equation" }, leafEquation(node.equations[leaf])));
     },
   });
 }
 
-// The distribution of a regression's leaf at the means of its regressors.
-function typicalSpread(node, leaf) {
-  const own = node.regressions;
-  const x = node.x_means[leaf].map((mean, j) => mean - own.pivot[leaf][j]);
-  const location = x.reduce((sum, value, i) => sum + value * own.slopes[leaf][i], own.location[leaf]);
-  const freedom = own.freedom[leaf];
-  const scale = Math.sqrt((own.scatter[leaf] / freedom) * (1 + own.base[leaf]));
-  return moved({ location, scale, freedom }, node.shift, node.scale);
+// "age: 20 rows, mean 3 + 2 x, scale 1, 21 degrees of freedom" as what counts: the equation and the spread.
+function leafEquation(text) {
+  const found = text.match(/rows?, mean (.*), scale ([^,]*), [^,]* degrees of freedom$/);
+  return found ? `${found[1]}, ± ${found[2]}` : text;
 }
 
 addModel("partition", { make: makePartition, picture: partitionPicture });

@@ -125,7 +125,7 @@ class NodePage {
         return;
       }
       const at = { ...model.own.spread(row) };
-      leafDensity(answer, column, at, null, 0);
+      leafDensity(answer, column, at, null, 0, 420, 170);
     };
     show();
     return el("div", { class: "card" }, heading(3, null, node.parents.length ? "Type in a row" : "What the model says"), el("div", { class: "fields" }, fields),

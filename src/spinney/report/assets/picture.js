@@ -24,6 +24,15 @@ const GLYPHS = { // of kinds, so that colour is not all that tells them apart
   continuous: "M-5 4c2.6 0 2.6 -8 5 -8s2.4 8 5 8z",
 };
 
+// A name, cut to so many pixels; letters are as wide as report/drawing.py takes them.
+function fitted(name, width) {
+  const wide = (letter) => (letter >= "\u2e80" ? 13 : "mw@%".includes(letter) || (letter !== letter.toLowerCase() && letter === letter.toUpperCase()) ? 8.9 : 6.9);
+  let left = width, shown = 0;
+  const letters = [...(name || "(empty)")];
+  while (shown < letters.length && wide(letters[shown]) <= left) left -= wide(letters[shown++]);
+  return shown === letters.length ? letters.join("") : `${letters.slice(0, Math.max(shown - 1, 1)).join("")}…`;
+}
+
 class Picture {
   constructor(page, host) {
     this.page = page;
@@ -59,13 +68,12 @@ class Picture {
       this.edges.push(group);
       this.layer.append(group);
     }
-    const letters = Math.round((w - 34) / 7.2);
     net.columns.forEach((column, i) => {
       const [x, y] = this.facts.places[i];
       const group = svg("g", { class: `node ${column.kind}`, transform: `translate(${x} ${y})` },
         svg("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 7 }),
         svg("path", { d: GLYPHS[column.kind], class: "glyph", transform: `translate(${-w / 2 + 14} 0)` }),
-        svg("text", { x: -w / 2 + 26, y: 4.5 }, cutWord(column.name, letters)),
+        svg("text", { x: -w / 2 + 26, y: 4.5 }, fitted(column.name, w - 35)),
         svg("title", {}, `${column.name} (${column.kind})`));
       group.dataset.node = i;
       this.nodes.push(group);
@@ -119,7 +127,7 @@ class Picture {
     return el("div", { class: "toolbar" },
       el("div", { class: "finder" }, el("label", { for: "find-node", class: "hidden" }, "Find a column"), field, list), found,
       el("span", { class: "grow" }),
-      button("−", "Zoom out", () => this.zoom(1 / 1.4)), button("+", "Zoom in", () => this.zoom(1.4)), button("Fit", "Show the whole picture", () => this.fit()));
+      button("−", "Zoom out", () => this.zoom(1 / 1.4)), button("+", "Zoom in", () => this.zoom(1.4)), el("button", { type: "button", class: "plain", title: "Show the whole picture", onclick: () => this.fit() }, "Fit"));
   }
 
   go(i, field, list) {

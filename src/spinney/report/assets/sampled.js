@@ -3,7 +3,7 @@
 // value, whatever its parents, and counts nothing. Every number comes with its error.
 
 const BINS = 48; // of a continuous column's histogram
-const SURE = 2.576; // standard errors of a 99 % range
+const SURE = 3.29; // standard errors of a 99.9 % range: of many bars on a page hardly one lies outside
 
 class Sampler {
   // evidence and set: node -> code or value
@@ -100,7 +100,7 @@ class Sampler {
     return { shares, errors: shares.map((share, i) => this.error(share, own.second[i])) };
   }
 
-  // Half of the 99 % range; an event that never came is not impossible for that.
+  // Half of the 99.9 % range; an event that never came is not impossible for that.
   error(share, squares) {
     const spread = squares * (1 - share) ** 2 + (this.squares - squares) * share ** 2;
     const unseen = SURE / 2 / this.effective;

@@ -9,9 +9,10 @@ function decisionTree(host, tree) {
   const depth = new Map([[0, 0]]), leaves = [], shared = new Map();
   visit(tree, 0, depth, leaves, shared);
   const joined = [...shared.values()].some((count) => count > 1);
-  host.append(el("p", {}, joined ? "A decision graph" : leaves.length > 1 ? "A decision tree" : "One distribution for all rows",
-    leaves.length > 1 ? ` with ${counted(leaves.length, "leaf", "leaves")}.` : ".", " ", help(joined ? "graph" : "tree", "decision tree")));
-  if (leaves.length === 1) {
+  if (leaves.length > 1) {
+    host.append(el("p", {}, `A decision ${joined ? "graph" : "tree"} with ${counted(leaves.length, "leaf", "leaves")}. `, help(joined ? "graph" : "tree", "decision tree")));
+  } else {
+    host.append(el("p", {}, "The same for all rows:"));
     const only = el("div", { class: "leaf alone" });
     tree.plot(only, leaves[0]);
     host.append(only);

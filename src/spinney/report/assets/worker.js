@@ -4,6 +4,8 @@
 const CLOSE = 0.01; // the error at which sampling ends
 const MOST_SECONDS = 8;
 const MOST_ROWS = 400000;
+const BATCH = 2000; // rows between two looks at the errors: time decides when answers are told, not what they are
+const TELL = 250; // milliseconds
 
 class Answerer {
   constructor(net) {
@@ -19,7 +21,6 @@ class Answerer {
     const sampled = question.sample || !this.cliques;
     this.sampler = sampled ? new Sampler(this.net, this.evidence, this.set, 1) : null;
     this.began = Date.now();
-    this.batch = 200;
   }
 
   step() {
@@ -30,14 +31,24 @@ class Answerer {
       return { id, done: true, exact: true, nodes: found.map((shares) => ({ shares, errors: null })) };
     }
     const sampler = this.sampler, start = Date.now();
-    sampler.draw(this.batch);
-    const took = Math.max(Date.now() - start, 1), seconds = (Date.now() - this.began) / 1000;
-    this.batch = Math.round(clip(this.batch * clip(250 / took, 0.5, 4), 50, 50000)); // four answers a second
-    const late = seconds > MOST_SECONDS || sampler.drawn >= MOST_ROWS;
+    let late = false, done = false, nodes = null;
+    while (!done && Date.now() - start < TELL) {
+      sampler.draw(this.chunk());
+      late = (Date.now() - this.began) / 1000 > MOST_SECONDS || sampler.drawn >= MOST_ROWS;
+      nodes = null;
+      if (sampler.drawn % BATCH === 0 && sampler.effective > BATCH) {
+        nodes = sampler.results();
+        done = nodes.every((own, i) => this.close(own, i));
+      }
+      done = done || late;
+    }
     if (!sampler.weight) return { id, done: late, impossible: late, rows: sampler.drawn, effective: 0 };
-    const nodes = sampler.results();
-    const done = late || (sampler.effective > 2000 && nodes.every((own, i) => this.close(own, i)));
-    return { id, done, nodes, rows: sampler.drawn, effective: sampler.effective };
+    return { id, done, nodes: nodes || sampler.results(), rows: sampler.drawn, effective: sampler.effective };
+  }
+
+  // Of a large network a part of a batch, so that answers come soon.
+  chunk() {
+    return this.net.nodes.length > 200 ? 100 : 500;
   }
 
   close(own, i) {
