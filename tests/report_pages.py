@@ -16,10 +16,16 @@ from typing import Any
 
 import pytest
 
-FLAGS = (
-    "--no-sandbox --headless --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--no-sandbox",
+    "--headless",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @contextmanager
@@ -43,7 +49,7 @@ class Opened:
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **context})
         self.page = self.context.new_page()
         self.page.set_default_timeout(20_000)
-        self.page.on("console", lambda said: self.faults.append(said.text) if said.type in ("error", "warning") else None)
+        self.page.on("console", self._said)
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("dialog", lambda dialog: self.faults.append(f"dialog: {dialog.message}"))
         self.page.on("request", self._asked)
@@ -51,6 +57,10 @@ class Opened:
         self.page.goto(path.resolve().as_uri())
         self.page.wait_for_selector("body[data-ready=true]", state="attached")
         self.seconds = time.perf_counter() - began  # until all is drawn
+
+    def _said(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.faults.append(message.text)
 
     def _asked(self, request: Any) -> None:
         if not request.url.startswith(("file:", "blob:")):

@@ -280,7 +280,13 @@ def test_sampled_answers_lie_within_the_shown_error(browser: Any, tmp_path: Path
     net.report(tmp_path / "net.html", data=data)
     opened = Opened(browser, tmp_path / "net.html")
     opened.answered()
-    cases = [({}, {}), ({"x": 120.0}, {}), ({"y": 5.0, "z": 12.0}, {}), ({"x": 90.0}, {"o": 4}), ({"c": 1, "z": 3.0}, {})]
+    cases = [
+        ({}, {}),
+        ({"x": 120.0}, {}),
+        ({"y": 5.0, "z": 12.0}, {}),
+        ({"x": 90.0}, {"o": 4}),
+        ({"c": 1, "z": 3.0}, {}),
+    ]
     for evidence, by_hand in cases:
         assert 0 < _ask(opened, net, evidence, by_hand, sample=False) < 0.06
     mean = float(opened.page.get_attribute("[data-column='2'] .small", "data-mean"))
@@ -380,6 +386,10 @@ def test_hostile_names_are_shown_and_not_run(browser: Any, tmp_path: Path) -> No
     opened.close()
 
 
+AXE = """() => axe.run().then((result) => result.violations.map((own) =>
+  [own.impact, own.id, own.nodes.map((node) => node.html.slice(0, 200))]))"""
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_no_serious_fault(browser: Any, tmp_path: Path, theme: str) -> None:
     axe = axe_core()
@@ -391,6 +401,6 @@ def test_axe_finds_no_serious_fault(browser: Any, tmp_path: Path, theme: str) ->
     opened.run("page.choose(3, false); page.ask.know(0, 1)")
     opened.answered()
     opened.run(axe)
-    found = opened.run("axe.run().then((result) => result.violations.map((own) => [own.impact, own.id, own.nodes.map((node) => node.html.slice(0, 200))]))")
+    found = opened.run(AXE)
     assert [own for own in found if own[0] in ("serious", "critical")] == []
     opened.close()

@@ -5,6 +5,7 @@ Out: Result; or a number, or a fitted Network for a graph that is given."""
 
 from __future__ import annotations
 
+import html
 import math
 import time
 from collections.abc import Iterable, Mapping
@@ -70,6 +71,10 @@ class Result:
         from spinney.report import write_report
 
         write_report(path, self.network, self.data, result=self, target=target, command=command)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the network, and what is known about its score."""
+        return f"{self.network._repr_html_()}<p>{html.escape(repr(self))}</p>"
 
     def __repr__(self) -> str:
         return f"Result({self.network!r}, score {self.found.score:.4f}, {self.found.certainty})"

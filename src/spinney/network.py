@@ -222,6 +222,15 @@ class Network:
 
         write_report(path, self, data, target=target)
 
+    def plot(self) -> Any:
+        """The graph as a matplotlib Figure (extra `plot`); .savefig("net.pdf") and .svg keep lines and letters.
+
+        >>> net.plot().savefig("net.pdf")
+        """
+        from spinney.plot import plot_network
+
+        return plot_network(self)
+
     def to_networkx(self) -> networkx.DiGraph:
         """A networkx.DiGraph; nodes carry kind, levels and parents, and a table its cpt (a row per configuration, last
         parent fastest), a partition its text, another model what it says of itself."""
@@ -278,7 +287,14 @@ class Network:
     def _repr_html_(self) -> str:
         rows = self._family_rows()
         after = f"... and {counted(len(rows) - ROWS, 'more node')}" if len(rows) > ROWS else ""
-        return html_table(self._title(), ("node", "parents", "local score"), rows[:ROWS], after)
+        table = html_table(self._title(), ("node", "parents", "local score"), rows[:ROWS], after)
+        return self._picture() + table
+
+    def _picture(self) -> str:
+        """The graph as SVG; nothing where it is large."""
+        from spinney.report.svg import graph_svg
+
+        return graph_svg(self.dag, self.kinds)
 
     def _title(self) -> str:
         rows = (self.data or {}).get("rows")

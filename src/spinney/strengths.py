@@ -43,8 +43,10 @@ def edge_strengths(
     edges = [(parent, child) for child, parents in full.items() for parent in parents]
     without = [(child, tuple(p for p in full[child] if p != parent)) for parent, child in edges]
     families = [*full.items(), *dict.fromkeys(without)]
-    values = source.local_scores(families, threads_for(n_jobs), None, time_limit) if families else []
-    scores = dict(zip(families, map(float, values), strict=True))
+    scores = {}
+    if families:
+        values = source.local_scores(families, threads_for(n_jobs), None, time_limit)
+        scores = dict(zip(families, map(float, values), strict=True))
     found = {
         edge: (scores[edge[1], full[edge[1]]] - scores[less]) / table.n_rows
         for edge, less in zip(edges, without, strict=True)

@@ -7,6 +7,7 @@ nodes: the partition is then a graph, without cycles."""
 
 from __future__ import annotations
 
+import html
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -391,6 +392,13 @@ class Partition(LocalModel):
             alphas=None if node.get("alphas") is None else np.array(node["alphas"], dtype=np.float64),
             **{name: node["prior"][name] for name in _PRIOR},
         )
+
+    def _repr_html_(self) -> str:
+        """As a tree, where it is small enough."""
+        from spinney.report.svg import tree_svg
+
+        drawn = tree_svg(self.diagram())
+        return f"<p>{html.escape(self.title)}</p>{drawn}" if drawn else super()._repr_html_()
 
     def for_page(self) -> dict[str, object]:
         """The splits, and what each leaf predicts instead of its sums."""

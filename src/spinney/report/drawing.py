@@ -78,7 +78,8 @@ def _off(drawing: Drawing) -> float:
 
 def _letters(name: str) -> float:
     """About how wide a name is; assets/picture.js cuts by the same numbers."""
-    return sum(WIDEST if letter >= "\u2e80" else WIDE if letter.isupper() or letter in "mw@%" else NARROW for letter in name)
+    wide = {letter: WIDE for letter in name if letter.isupper() or letter in "mw@%"}
+    return sum(WIDEST if letter >= "\u2e80" else wide.get(letter, NARROW) for letter in name)
 
 
 def _parts(edges: Sequence[tuple[int, int]]) -> list[_Part]:

@@ -16,8 +16,8 @@ import numpy as np
 
 from spinney.dataset import Data, Dataset
 from spinney.errors import SpinneyError
-from spinney.fitted.model import Columns, Floats, LocalModel
 from spinney.fitted.cut_table import CutTable
+from spinney.fitted.model import Columns, Floats, LocalModel, Numbers
 from spinney.fitted.partition import Partition
 from spinney.fitted.table import Table
 from spinney.kinds import Continuous, Kind
@@ -138,7 +138,7 @@ def _columns(network: Network, table: Dataset | None, given: Dataset | None) -> 
     return found
 
 
-def _column(data: Dataset, name: str) -> Any:
+def _column(data: Dataset, name: str) -> Numbers:
     return data.codes(name) if data.kinds[name].discrete else data.values(name)
 
 
@@ -170,8 +170,9 @@ def _ends(kind: Kind, values: Floats) -> tuple[float, float]:
 def _density(model: LocalModel, some: Columns, grid: Floats) -> Floats:
     """The fitted density of the column by itself: the mean over the parents of some rows."""
     n = some.n_rows
-    repeated = Columns(n * len(grid), {parent: np.repeat(some[parent], len(grid)) for parent in model.parents})
-    repeated.put(model.child, np.tile(grid, n))
+    repeated = Columns(n * len(grid), {model.child: np.tile(grid, n)})
+    for parent in model.parents:
+        repeated.put(parent, np.repeat(some[parent], len(grid)))  # type: ignore[arg-type]
     with np.errstate(over="ignore", under="ignore"):
         density: Floats = np.exp(model.log_prob(repeated)).reshape(n, len(grid)).mean(axis=0)
     return density

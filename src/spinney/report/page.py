@@ -109,7 +109,7 @@ def _exact(value: Any) -> Any:
 
 
 def _asset(name: str) -> str:
-    return resources.files("spinney.report").joinpath("assets", name).read_text(encoding="utf-8")
+    return resources.files("spinney.report").joinpath("assets").joinpath(name).read_text(encoding="utf-8")
 
 
 def _joined(names: tuple[str, ...]) -> str:
