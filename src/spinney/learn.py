@@ -61,16 +61,24 @@ class Result:
     why: str = ""  # why auto took another search than it had chosen
     data: Dataset | None = field(default=None, compare=False)  # what the network was learned from
 
-    def report(self, path: str | PathLike[str], target: str | None = None, command: str | None = None) -> None:
+    def report(
+        self,
+        path: str | PathLike[str],
+        target: str | None = None,
+        *,
+        command: str | None = None,
+        source: str | None = None,
+    ) -> None:
         """Write one page of HTML that shows the network, explains it and answers questions; it needs no other file.
 
-        target: the column that the page opens with. command: the line that made the network, to be shown.
+        target: the column that the page opens with.
+        command, source: the line that made the network, and the file that it was learned from, to be shown.
 
         >>> result.report("report.html")
         """
         from spinney.report import write_report
 
-        write_report(path, self.network, self.data, result=self, target=target, command=command)
+        write_report(path, self.network, self.data, result=self, target=target, command=command, source=source)
 
     def _repr_html_(self) -> str:
         """For notebooks: the network, and what is known about its score."""

@@ -74,9 +74,7 @@ def plot_network(network: Network) -> Any:
         fill, stroke = FILLS[network.kinds[name].word]
         box = FancyBboxPatch((x - w / 2, y - h / 2), w, h, boxstyle="round,pad=0,rounding_size=6", fc=fill, ec=stroke)
         axes.add_patch(box)
-        most = max(3, int(w / 6.6))
-        label = name if len(name) <= most else name[: most - 1] + "…"
-        axes.text(x, y, _plain(label), ha="center", va="center", fontsize=8.5)
+        axes.text(x, y, _plain(_cut(name, max(3, int(w / 6.6)))), ha="center", va="center", fontsize=8.5)
     return figure
 
 
@@ -98,6 +96,10 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
+def _cut(text: str, most: int = 24) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -111,14 +113,14 @@ def _heat_map(model: LocalModel) -> Any:
         np.array(np.unravel_index(np.arange(count), sizes)).reshape(len(sizes), count) if sizes else np.empty((0, 1))
     )
     shares = model.conditional(Columns(count, {p: codes[i].astype(int) for i, p in enumerate(model.parents)}))
-    figure = _figure(1.8 + 0.7 * len(levels) + 0.9 * len(sizes), 1.7 + 0.28 * count)
-    axes = figure.add_subplot()
-    image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     words = [
-        ", ".join(_plain((model.family[p] or ())[int(codes[i, row])]) for i, p in enumerate(model.parents))
+        ", ".join(_plain(_cut((model.family[p] or ())[int(codes[i, row])])) for i, p in enumerate(model.parents))
         for row in range(count)
     ]
-    axes.set_xticks(range(len(levels)), [_plain(level) for level in levels], rotation=30, ha="right")
+    figure = _figure(2.4 + 0.7 * len(levels) + 0.08 * max(map(len, words)), 1.9 + 0.28 * count)
+    axes = figure.add_subplot()
+    image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    axes.set_xticks(range(len(levels)), [_plain(_cut(level)) for level in levels], rotation=30, ha="right")
     axes.set_yticks(range(count), words)
     axes.set(xlabel=_plain(model.child), ylabel=_plain(", ".join(model.parents)))
     if count * len(levels) <= 400:

@@ -103,7 +103,7 @@ def learn(
     if output:
         result.network.export(output)
     if report:
-        result.report(report, target=show, command=command_line())
+        result.report(report, target=show, command=command_line(), source=data)
     say_notes((*result.notes, *stopped(result.found), *result.found.notes))
     if json:
         shown = {} if show is None else {"show": result.network.model(show).as_dict()}

@@ -46,7 +46,7 @@ def report(
         kinds = {**learned.accepts, **{name: kind for name, kind in named.items() if name in learned.kinds}}
         table = reading.read(data, kinds)
         say_notes(table.notes)
-    facts = collect(learned, table, target=target)
+    facts = collect(learned, table, target=target, source=data)
     size = write_page(output, facts)
     if json:
         names = learned.names

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FILE = "your-table.csv"  # where the name of the file is not known
 
 
-def again(network: Network, command: str | None) -> dict[str, Any]:
+def again(network: Network, command: str | None, source: str | None) -> dict[str, Any]:
     """The choices of the plan as a command and as Python; a network from elsewhere has none."""
     plan = network.plan or {}
     facts = network.data or {}
@@ -44,8 +44,8 @@ def again(network: Network, command: str | None) -> dict[str, Any]:
         "learned_with": plan.get("version"),
         "versions": {"spinney": __version__, "Python": platform.python_version(), "numpy": np.__version__},
         "machine": f"{platform.system()} {platform.machine()}".strip(),
-        "command": command or (_command(plan, chosen) if learned else None),
-        "lines": _lines(plan, chosen) if learned else None,
+        "command": command or (_command(plan, chosen, source or FILE) if learned else None),
+        "lines": _lines(plan, chosen, source or FILE) if learned else None,
         "constraints": plan.get("constraints"),
     }
 
@@ -65,8 +65,8 @@ def _short(text: object, choose: Callable[..., Choice]) -> str | None:
         return str(text)
 
 
-def _command(plan: dict[str, Any], chosen: dict[str, str | None]) -> str:
-    words = ["spinney", "learn", FILE]
+def _command(plan: dict[str, Any], chosen: dict[str, str | None], file: str) -> str:
+    words = ["spinney", "learn", file]
     for option, value in chosen.items():
         if value is not None and value != "uniform":
             words += [f"--{option}", value]
@@ -80,7 +80,7 @@ def _command(plan: dict[str, Any], chosen: dict[str, str | None]) -> str:
     return shlex.join(words)
 
 
-def _lines(plan: dict[str, Any], chosen: dict[str, str | None]) -> list[str]:
+def _lines(plan: dict[str, Any], chosen: dict[str, str | None], file: str) -> list[str]:
     given = [f"{name}={value!r}" for name, value in chosen.items() if value is not None and value != "uniform"]
     given.append(f"max_parents={plan.get('max_parents')!r}")
     constraints = plan.get("constraints")
@@ -92,7 +92,7 @@ def _lines(plan: dict[str, Any], chosen: dict[str, str | None]) -> list[str]:
     given.append(f"seed={plan.get('seed', 0)!r}")
     return [
         "import spinney as sp",
-        f'data = sp.Dataset.read("{FILE}")',
+        f"data = sp.Dataset.read({file!r})",
         f"result = sp.learn(data, {', '.join(given)})",
         'result.report("report.html")',
     ]

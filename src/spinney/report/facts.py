@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import islice
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +50,7 @@ def collect(
     result: Result | None = None,
     target: str | None = None,
     command: str | None = None,
+    source: str | None = None,
 ) -> dict[str, Any]:
     """The facts of a page."""
     if target is not None:
@@ -58,7 +60,7 @@ def collect(
     strengths, why_not = _strengths(network, table)
     given = data if isinstance(data, Dataset) else table
     return {
-        "title": f"{counted(len(network.names), 'column')}, {counted(len(network.edges), 'link')}: a Bayesian network",
+        "title": _title(network, source),
         "version": __version__,
         "target": None if target is None else number[target],
         "columns": _columns(network, table, given),
@@ -70,8 +72,15 @@ def collect(
         "with_data": table is not None,
         "search": None if result is None else _search(result),
         "data": _about_data(network, given, result),
-        "again": again(network, command),
+        "again": again(network, command, source),
     }
+
+
+def _title(network: Network, source: str | None) -> str:
+    """What the page is called: after the file, where there is one."""
+    size = f"{counted(len(network.names), 'column')}, {counted(len(network.edges), 'link')}"
+    name = "" if source is None else PurePath(source).name.split(".")[0]
+    return f"{name}: {size}" if name else f"A network of {size.replace(', ', ' with ')}"
 
 
 def _strengths(network: Network, table: Dataset | None) -> tuple[dict[tuple[str, str], float], str]:

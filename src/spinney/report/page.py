@@ -49,12 +49,14 @@ def write_report(
     result: Result | None = None,
     target: str | None = None,
     command: str | None = None,
+    source: str | None = None,
 ) -> int:
-    """Write the report; the number of bytes. `command` is the line that made the network, where there was one."""
+    """Write the report; the number of bytes. `command` and `source` are the line that made the network and the
+    file that it was learned from, where there were such."""
     name = as_path(path)
     if split_suffix(name) != (".html", False):
         raise ChoiceError(f"{name}: a report is written as .html; choose such a name")
-    return write_page(name, collect(network, data, result=result, target=target, command=command))
+    return write_page(name, collect(network, data, result=result, target=target, command=command, source=source))
 
 
 def write_page(path: str, facts: dict[str, Any]) -> int:

@@ -2,7 +2,7 @@
 // Questions to the network: what is known is set on the cards, and the cards show what follows for all columns.
 
 const CARDS = 24; // shown at first
-const CARD_LEVELS = 8;
+const CARD_LEVELS = 10;
 
 // The worker that answers; where there is none, the page answers itself, a little at a time.
 class Answers {
@@ -241,7 +241,7 @@ class NumberCard {
     this.slider = el("input", { type: "range", min: low, max: high, step: (high - low) / 200 || "any", "aria-label": `${name}: drag to set`, oninput: () => {
       this.number.value = Number(short(Number(this.slider.value), this.column).replace(/,/g, ""));
     }, onchange: () => this.ask.know(i, Number(this.slider.value)) });
-    this.number = el("input", { type: "number", id, step: "any", onchange: () => {
+    this.number = el("input", { type: "number", id, step: "any", placeholder: "a value", onchange: () => {
       const text = this.number.value.trim();
       this.ask.know(i, text === "" || !Number.isFinite(Number(text)) ? null : Number(text));
     } });
@@ -257,14 +257,14 @@ class NumberCard {
     if (known === undefined && document.activeElement !== this.number) this.number.value = "";
     else if (known !== undefined) this.slider.value = known;
     if (!own) return;
-    if (known === undefined) this.slider.value = own.mean;
+    if (known === undefined) this.slider.value = own.median;
     const prior = this.ask.page.prior, ends = [own.low, own.low + BINS * own.step];
     const bars = known === undefined ? Array.from(own.bins.slice(1, BINS + 1)) : null;
     const before = prior && prior.nodes[this.i] !== own ? [{ ink: "var(--mark)", points: Array.from(prior.nodes[this.i].bins.slice(1, BINS + 1), (share, k) => [own.low + (k + 0.5) * own.step, share]) }] : [];
-    const words = known === undefined ? `mean ${short(own.mean, column)} ± ${short(own.error, column)}; 90 % between ${short(own.quantiles[0], column)} and ${short(own.quantiles[2], column)}` : `${this.ask.set.has(this.i) ? "set to" : "is"} ${short(known, column)}`;
-    this.chart.replaceChildren(histogram({ column, bars, low: ends[0], high: ends[1], ends, curves: before, marks: known === undefined ? [own.mean] : [known], width: 260, height: 100, words }));
+    const words = known === undefined ? `middle value ${short(own.median, column)} ± ${short(own.error, column)}; 90 % between ${short(own.quantiles[0], column)} and ${short(own.quantiles[1], column)}` : `${this.ask.set.has(this.i) ? "set to" : "is"} ${short(known, column)}`;
+    this.chart.replaceChildren(histogram({ column, bars, low: ends[0], high: ends[1], ends, curves: before, marks: known === undefined ? [own.median] : [known], width: 260, height: 100, words }));
     this.words.textContent = words;
-    this.words.dataset.mean = own.mean;
+    this.words.dataset.median = own.median;
     this.words.dataset.error = own.error;
   }
 }

@@ -64,7 +64,7 @@ class Picture {
     for (const edge of facts.edges) {
       const group = svg("g", { class: `edge ${strengthClass(edge.strength)} ${edge.compelled ? "compelled" : "reversible"}` },
         svg("path", { d: this.route(edge.route), class: "line" }), svg("path", { d: this.head(edge.route), class: "head" }));
-      group.append(svg("title", {}, `${net.columns[edge.from].name} → ${net.columns[edge.to].name}: ${strengthWords(edge.strength)}, ${edge.compelled ? "direction sure" : "direction not sure"}`));
+      group.append(svg("title", {}, `${net.columns[edge.from].name} → ${net.columns[edge.to].name}: ${strengthWords(edge.strength)}, ${edge.compelled ? "direction fixed" : "direction open"}`));
       this.edges.push(group);
       this.layer.append(group);
     }
@@ -147,8 +147,8 @@ class Picture {
     const items = [
       ...kinds.map((kind) => el("li", {}, svg("svg", { width: 18, height: 14, viewBox: "-9 -7 18 14", "aria-hidden": "true" }, svg("g", { class: `node ${kind}` }, svg("path", { d: GLYPHS[kind], class: "glyph" }))), ` ${kind}`)),
       ...STRENGTHS.filter(([, cls]) => used.has(cls)).map(([, cls, words]) => el("li", {}, sample(cls, "compelled"), ` ${words}`)),
-      facts.edges.some((edge) => edge.compelled) ? el("li", {}, sample(used.has("unknown") ? "unknown" : "s3", "compelled"), " direction sure ", help("compelled", "direction sure")) : null,
-      facts.edges.some((edge) => !edge.compelled) ? el("li", {}, sample(used.has("unknown") ? "unknown" : "s3", "reversible"), " direction not sure ", help("reversible", "direction not sure")) : null,
+      facts.edges.some((edge) => edge.compelled) ? el("li", {}, sample(used.has("unknown") ? "unknown" : "s3", "compelled"), " direction fixed ", help("compelled", "direction fixed")) : null,
+      facts.edges.some((edge) => !edge.compelled) ? el("li", {}, sample(used.has("unknown") ? "unknown" : "s3", "reversible"), " direction open ", help("reversible", "direction open")) : null,
     ];
     return el("div", {}, el("ul", { class: "legend" }, el("li", {}, el("b", {}, "Key "), help("strength", "strength of a link")), items),
       facts.strengths_missing && facts.edges.length ? el("p", { class: "small" }, `The strengths of the links are not known: ${facts.strengths_missing}.`) : null);
@@ -158,7 +158,7 @@ class Picture {
     const { facts } = this.page;
     const rows = facts.edges.slice().sort((a, b) => (b.strength ?? -1e9) - (a.strength ?? -1e9)).map((edge) => [
       nodeButton(this.page, edge.from), nodeButton(this.page, edge.to),
-      edge.strength === null ? "not known" : edge.strength.toFixed(4), edge.compelled ? "sure" : "not sure"]);
+      edge.strength === null ? "not known" : edge.strength.toFixed(4), edge.compelled ? "fixed" : "open"]);
     return el("details", {}, el("summary", {}, `All ${counted(facts.edges.length, "link")} as a table`),
       dataTable("Links, strongest first", ["from", "to", "nats per row", "direction"], rows));
   }

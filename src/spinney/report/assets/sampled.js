@@ -2,7 +2,7 @@
 // value, and the row counts by how probable that value is given its parents. A column that is set by hand keeps its
 // value, whatever its parents, and counts nothing. Every number comes with its error.
 
-const BINS = 48; // of a continuous column's histogram
+const BINS = 60; // of a continuous column's histogram
 const SURE = 3.29; // standard errors of a 99.9 % range: of many bars on a page hardly one lies outside
 
 class Sampler {
@@ -20,10 +20,8 @@ class Sampler {
       return {
         low,
         step: (high - low) / BINS,
-        middle: (low + high) / 2,
         first: new Float64Array(width), // sums of weights
         second: new Float64Array(width), // and of their squares
-        moments: new Float64Array(4), // of a continuous column: w x, w x^2, w^2 x, w^2 x^2
       };
     });
   }
@@ -60,14 +58,7 @@ class Sampler {
     for (let i = 0; i < this.row.length; i++) {
       const own = this.sums[i], x = this.row[i];
       let bin = x;
-      if (own.step) {
-        bin = clip(Math.floor((x - own.low) / own.step) + 1, 0, BINS + 1);
-        const away = x - own.middle, moments = own.moments;
-        moments[0] += w * away;
-        moments[1] += w * away * away;
-        moments[2] += w2 * away;
-        moments[3] += w2 * away * away;
-      }
+      if (own.step) bin = clip(Math.floor((x - own.low) / own.step) + 1, 0, BINS + 1);
       own.first[bin] += w;
       own.second[bin] += w2;
     }
@@ -81,7 +72,6 @@ class Sampler {
     for (const own of this.sums) {
       own.first.forEach((value, i) => (own.first[i] = value * factor));
       own.second.forEach((value, i) => (own.second[i] = value * factor2));
-      own.moments.forEach((value, i) => (own.moments[i] = value * (i < 2 ? factor : factor2)));
     }
   }
 
@@ -90,7 +80,7 @@ class Sampler {
     return this.squares > 0 ? (this.weight * this.weight) / this.squares : 0;
   }
 
-  // Per node: shares with their errors; of a continuous one its histogram, mean and quantiles.
+  // Per node: shares with their errors; of a continuous one its histogram, median and quantiles.
   results() {
     return this.sums.map((own, i) => (this.net.levels(i) ? this.levels(own) : this.numbers(own)));
   }
@@ -107,17 +97,18 @@ class Sampler {
     return SURE * Math.sqrt(spread / this.weight ** 2 + unseen * unseen);
   }
 
+  // The middle value rather than the mean: a leaf with few rows has tails so long that it has no mean. Its error: where
+  // the middle can be when the share of cases below it is not known better.
   numbers(own) {
-    const [one, two, square, cube] = own.moments, mean = one / this.weight;
-    const left = cube - 2 * mean * square + mean * mean * this.squares;
+    const at = (share) => quantile(own, clip(share, 0, 1) * this.weight);
+    const unsure = (SURE * Math.sqrt(this.squares)) / this.weight / 2;
     return {
       bins: own.first.map((sum) => sum / this.weight),
       low: own.low,
       step: own.step,
-      mean: own.middle + mean,
-      error: (SURE * Math.sqrt(Math.max(left, 0))) / this.weight,
-      deviation: Math.sqrt(Math.max(two / this.weight - mean * mean, 0)),
-      quantiles: [0.05, 0.5, 0.95].map((share) => quantile(own, share * this.weight)),
+      median: at(0.5),
+      error: Math.max(at(0.5 + unsure) - at(0.5), at(0.5) - at(0.5 - unsure)),
+      quantiles: [at(0.05), at(0.95)],
     };
   }
 }

@@ -26,7 +26,7 @@ function alone(page) {
 function sureDirections(facts) {
   if (!facts.edges.length) return null;
   const sure = facts.edges.filter((edge) => edge.compelled).length;
-  const words = sure === facts.edges.length ? "The direction of every link is sure" : sure ? `The direction is sure for ${sure} of the ${facts.edges.length} links, and could as well be the other way round for the rest` : "No direction is sure: each link could as well point the other way";
+  const words = sure === facts.edges.length ? "The pattern of links fixes the direction of each of them" : sure ? `The pattern of links fixes the direction of ${sure} of them; the other ${facts.edges.length - sure} could as well point the other way` : "No direction is fixed: each link could as well point the other way";
   return el("p", {}, `${words} `, help(sure ? "compelled" : "reversible", "direction of a link"), ".");
 }
 
@@ -63,7 +63,7 @@ function sealWords(found) {
     return ["gap", `At most ${gap < 0.01 ? "0.01" : gap.toFixed(gap < 1 ? 2 : 1)} % from the best`, `No network over ${over} can score more than ${found.bound.toFixed(2)}; this one has ${found.score.toFixed(2)}.`];
   }
   const tree = found.unproven.includes("tree");
-  return ["none", tree ? "The best tree" : "No proof: local search", tree ? "No other tree scores higher; networks that are no trees may." : "A good network was found step by step; a better one may exist."];
+  return ["none", tree ? "The best tree" : "No proof: local search", tree ? "No other tree scores higher; networks that are no trees may." : "A good network was found step by step; a better one may exist. A longer --time-limit, or --search exact, may prove one."];
 }
 
 function seal(facts) {

@@ -18,7 +18,7 @@ function decisionTree(host, tree) {
     host.append(only);
     return;
   }
-  const outline = el("details", { class: "outline", open: leaves.length > MOST_LEAVES }, el("summary", {}, "The same in words"), outlineOf(tree, shared));
+  const outline = el("details", { class: "outline", open: leaves.length > MOST_LEAVES }, el("summary", {}, "The same in words"), outlineOf(tree, shared, leaves.reduce((sum, leaf) => sum + tree.rows(leaf), 0) || 1));
   if (leaves.length <= MOST_LEAVES) host.append(treeDrawing(tree, depth, leaves));
   host.append(outline);
 }
@@ -63,7 +63,7 @@ function treeDrawing(tree, depth, leaves) {
     if (!below.length) {
       const plot = el("div", { class: "leaf", style: { left: `${x.get(at) - LEAF_WIDTH / 2 + 6}px`, top: `${y(at)}px` } });
       tree.plot(plot, at);
-      plot.append(el("p", { class: "small" }, `${counted(Math.round(tree.rows(at)), "row")} (${percent(tree.rows(at) / total)})`));
+      plot.append(el("p", { class: "small" }, leafRows(tree.rows(at), total)));
       canvas.append(plot);
       continue;
     }
@@ -78,11 +78,22 @@ function treeDrawing(tree, depth, leaves) {
       canvas.append(el("div", { class: "answer", style: { left: `${at2[0] - 70}px`, top: `${at2[1] - 11}px` }, title: words }, cutWord(words, 24)));
     });
   }
-  return el("div", { class: "scroll tree-scroll", tabindex: "0", role: "region", "aria-label": `Decision tree of ${tree.name}; the same in words follows` }, canvas);
+  // What is not much wider than the page is made to fit; of the rest the root is in the middle.
+  const box = el("div", { class: "scroll tree-scroll", tabindex: "0", role: "region", "aria-label": `Decision tree of ${tree.name}; the same in words follows` }, canvas);
+  requestAnimationFrame(() => {
+    const room = box.clientWidth, scale = clip(room / width, 0.62, 1);
+    canvas.style.setProperty("zoom", scale);
+    box.scrollLeft = x.get(0) * scale - room / 2;
+  });
+  return box;
+}
+
+function leafRows(rows, total) {
+  return rows > 0 ? `${counted(Math.round(rows), "row")} (${percent(rows / total)})` : "no rows: what is usual, with a wide spread";
 }
 
 // Nested lists; a node that several ways lead to is written out once.
-function outlineOf(tree, shared) {
+function outlineOf(tree, shared, total) {
   const told = new Map();
   const build = (at, depth) => {
     if (told.has(at)) return el("p", { class: "small" }, `continue at point ${told.get(at)}`);
@@ -93,7 +104,7 @@ function outlineOf(tree, shared) {
     }
     const below = tree.below(at);
     if (!below.length) {
-      host.append(el("p", { class: "small" }, counted(Math.round(tree.rows(at)), "row")));
+      host.append(el("p", { class: "small" }, leafRows(tree.rows(at), total)));
       const plot = el("div", { class: "outline-leaf" });
       tree.plot(plot, at);
       host.append(plot);
