@@ -7,7 +7,7 @@ const DASHES = ["", "6 3", "2 3", "8 3 2 3", "1 4", "10 4", "4 2"]; // curves ar
 // Bars of probabilities, largest first where there are many levels. counts: those of the data beside them.
 function shareBars(host, levels, shares, most = 12, more = null) {
   const places = [...levels.keys()];
-  const many = levels.length > most;
+  const many = levels.length > most + 1;
   if (many) places.sort((a, b) => shares[b] - shares[a] || a - b);
   const shown = places.slice(0, many ? most : levels.length);
   const list = el("ul", { class: "bars" });
@@ -89,7 +89,7 @@ function histogram(options) {
 }
 
 // What a leaf says of a continuous column: its density, and the histogram of its rows.
-function leafDensity(host, column, at, bars, top, width = 190, height = 84) {
+function leafDensity(host, column, at, bars, top, width = 206, height = 84) {
   const [low, high] = binRange(column);
   const points = grid([low, high], 120).map((x) => [x, Math.exp(logDensity(at, x))]);
   const peak = Math.exp(logDensity(at, at.location));

@@ -96,7 +96,7 @@ class NodePage {
     const own = node.sets.find((entry) => entry.chosen);
     const rows = node.sets.map((entry) => [`${entry.rank}.`, entry.parents.map((p) => cutWord(this.page.net.columns[p].name, 24)).join(", ") || "no parents",
       entry.score.toFixed(2), own ? (entry.score - own.score >= 0 ? "+" : "−") + Math.abs(entry.score - own.score).toFixed(2) : "", entry.chosen ? "this network" : ""]);
-    const note = own && own.rank > 1 ? el("p", { class: "small" }, "The network does not have the best set here: with it, links would go round in a circle, or the whole would score less.") : null;
+    const note = own && own.rank > 1 ? el("p", { class: "small" }, `The network does not have the best set here: with it, links would go round in a circle, or the whole would score less.${own.parents.length < node.sets[0].parents.length ? " Links that are missing here may point the other way, to its children." : ""}`) : null;
     return el("div", { class: "card" }, heading(3, null, "Other parents that it could have", "sets"),
       dataTable("The best parent sets; sets that a smaller one beats are left out", ["rank", "parents", "score", "difference", ""], rows), note);
   }

@@ -8,15 +8,17 @@ class Page {
     this.facts = facts;
     this.net = new Net(facts);
     this.chosen = null;
+    this.opening = facts.target ?? usualTarget(this.net);
     this.prior = null; // how the columns are spread in general
     this.waiting = [];
     this.lower = this.net.columns.map((column) => column.name.toLowerCase());
     const part = (id) => document.getElementById(id);
     this.bar();
+    this.printing();
     headline(this, part("headline"));
     this.picture = new Picture(this, part("picture"));
     this.nodePage = new NodePage(this, part("node"));
-    this.nodePage.show(facts.target ?? usualTarget(this.net));
+    this.nodePage.show(this.opening);
     searchPart(this, part("search"));
     dataPart(this, part("data"));
     againPart(this, part("again"));
@@ -38,6 +40,19 @@ class Page {
       name();
     });
     name();
+  }
+
+  // On paper nothing can be scrolled: trees are made as wide as the sheet.
+  printing() {
+    addEventListener("beforeprint", () => {
+      for (const tree of document.querySelectorAll(".tree")) {
+        tree.dataset.zoom = tree.style.getPropertyValue("zoom");
+        tree.style.setProperty("zoom", clip(640 / tree.dataset.width, 0.2, 1));
+      }
+    });
+    addEventListener("afterprint", () => {
+      for (const tree of document.querySelectorAll(".tree")) tree.style.setProperty("zoom", tree.dataset.zoom || 1);
+    });
   }
 
   // Columns whose names hold these words; those that begin with them first.

@@ -49,8 +49,14 @@ class Picture {
     host.append(heading(2, "picture-title", "The picture", "link"), this.toolbar(),
       el("div", { class: "picture-frame" }, el("div", { class: "graph-box" }, this.root), this.panel), this.legend(), this.list());
     this.listen();
-    this.fit();
+    this.start();
     this.show(null);
+  }
+
+  // All of it; where names could not be read then, as on a phone, the column that the page opens with.
+  start() {
+    this.fit();
+    if (this.view.scale < 0.45 && this.page.net.columns.length <= 80) this.centre(this.page.opening, 0.75);
   }
 
   words() {
@@ -208,9 +214,9 @@ class Picture {
     this.set({ scale, x: (w - width * scale) / 2, y: (h - height * scale) / 2 });
   }
 
-  centre(i) {
+  centre(i, least = 0.8) {
     const [w, h] = this.size(), [x, y] = this.facts.places[i];
-    const scale = Math.max(this.view.scale, 0.8);
+    const scale = Math.max(this.view.scale, least);
     this.set({ scale, x: w / 2 - x * scale, y: h / 2 - y * scale });
   }
 
@@ -267,7 +273,7 @@ class Picture {
     root.addEventListener("pointerup", end);
     root.addEventListener("pointercancel", end);
     root.addEventListener("keydown", (event) => this.key(event));
-    new ResizeObserver(() => this.page.chosen === null && this.fit()).observe(root);
+    new ResizeObserver(() => this.page.chosen === null && this.start()).observe(root);
     root.addEventListener("pointerover", (event) => this.hover(event.target));
     root.addEventListener("pointerleave", () => this.hover(null));
   }

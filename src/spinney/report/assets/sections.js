@@ -34,7 +34,7 @@ function sureDirections(facts) {
 function targetBox(page) {
   const { net, facts } = page, answer = el("span", { "aria-live": "polite" });
   const select = el("select", { id: "target", onchange: () => show() }, net.columns.map((column, i) => el("option", { value: i }, cutWord(column.name, 50))));
-  select.value = facts.target ?? usualTarget(net);
+  select.value = page.opening;
   const show = () => {
     const i = Number(select.value), blanket = net.blanket(i);
     clear(answer);

@@ -2,7 +2,7 @@
 // Trees and decision graphs, drawn from the top: a box per question, a small plot in every leaf. Large ones, and narrow
 // screens, have an outline instead; it is also what a screen reader reads.
 
-const LEAF_WIDTH = 204, QUESTION_HEIGHT = 118, LEAF_HEIGHT = 172, MOST_LEAVES = 40;
+const LEAF_WIDTH = 224, QUESTION_HEIGHT = 112, LEAF_HEIGHT = 172, MOST_LEAVES = 40, FEW_LEAVES = 3;
 
 // tree: {name, below(at), question(at), rows(at), plot(host, at)}; node 0 is the root.
 function decisionTree(host, tree) {
@@ -18,8 +18,10 @@ function decisionTree(host, tree) {
     host.append(only);
     return;
   }
-  const outline = el("details", { class: "outline", open: leaves.length > MOST_LEAVES }, el("summary", {}, "The same in words"), outlineOf(tree, shared, leaves.reduce((sum, leaf) => sum + tree.rows(leaf), 0) || 1));
-  if (leaves.length <= MOST_LEAVES) host.append(treeDrawing(tree, depth, leaves));
+  const narrow = matchMedia("(max-width: 52rem)").matches && leaves.length > FEW_LEAVES;
+  const words = narrow || leaves.length > MOST_LEAVES;
+  const outline = el("details", { class: "outline", open: words }, el("summary", {}, words ? "In words" : "The same in words"), outlineOf(tree, shared, leaves.reduce((sum, leaf) => sum + tree.rows(leaf), 0) || 1));
+  if (!words) host.append(treeDrawing(tree, depth, leaves));
   host.append(outline);
 }
 
@@ -80,8 +82,11 @@ function treeDrawing(tree, depth, leaves) {
   }
   // What is not much wider than the page is made to fit; of the rest the root is in the middle.
   const box = el("div", { class: "scroll tree-scroll", tabindex: "0", role: "region", "aria-label": `Decision tree of ${tree.name}; the same in words follows` }, canvas);
+  canvas.dataset.width = width;
   requestAnimationFrame(() => {
     const room = box.clientWidth, scale = clip(room / width, 0.62, 1);
+    const bottom = Math.max(...[...canvas.querySelectorAll(".leaf")].map((leaf) => leaf.offsetTop + leaf.offsetHeight));
+    canvas.style.setProperty("height", `${bottom + 8}px`);
     canvas.style.setProperty("zoom", scale);
     box.scrollLeft = x.get(0) * scale - room / 2;
   });
