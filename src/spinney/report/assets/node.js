@@ -128,7 +128,7 @@ class NodePage {
       leafDensity(answer, column, at, null, 0, 420, 170);
     };
     show();
-    return el("div", { class: "card" }, heading(3, null, node.parents.length ? "Type in a row" : "What the model says"), el("div", { class: "fields" }, fields),
+    return el("div", { class: "card try" }, heading(3, null, node.parents.length ? "Type in a row" : "What the model says"), el("div", { class: "fields" }, fields),
       node.parents.length ? el("p", { class: "small" }, `What the model of ${cutWord(column.name, 40)} says for these values of its parents:`) : null, answer);
   }
 }

@@ -42,15 +42,17 @@ class Page {
     name();
   }
 
-  // On paper nothing can be scrolled: trees are made as wide as the sheet.
+  // On paper nothing can be scrolled: the picture is all there, and trees are made as wide as the sheet.
   printing() {
     addEventListener("beforeprint", () => {
+      this.picture.print(true);
       for (const tree of document.querySelectorAll(".tree")) {
         tree.dataset.zoom = tree.style.getPropertyValue("zoom");
         tree.style.setProperty("zoom", clip(640 / tree.dataset.width, 0.2, 1));
       }
     });
     addEventListener("afterprint", () => {
+      this.picture.print(false);
       for (const tree of document.querySelectorAll(".tree")) tree.style.setProperty("zoom", tree.dataset.zoom || 1);
     });
   }

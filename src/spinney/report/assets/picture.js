@@ -46,8 +46,9 @@ class Picture {
     this.root = svg("svg", { class: "graph", tabindex: "0", role: "img", "aria-label": this.words() }, this.layer);
     this.panel = el("aside", { class: "panel", "aria-live": "polite", "aria-label": "The chosen column" });
     this.draw();
+    this.box = el("div", { class: "graph-box" }, this.root);
     host.append(heading(2, "picture-title", "The picture", "link"), this.toolbar(),
-      el("div", { class: "picture-frame" }, el("div", { class: "graph-box" }, this.root), this.panel), this.legend(), this.list());
+      el("div", { class: "picture-frame" }, this.box, this.panel), this.legend(), this.list());
     this.listen();
     this.start();
     this.show(null);
@@ -55,6 +56,9 @@ class Picture {
 
   // All of it; where names could not be read then, as on a phone, the column that the page opens with.
   start() {
+    const { width, height } = this.facts, wide = this.box.clientWidth;
+    const wanted = Math.min(wide / width, 1.35) * height + 32; // a flat picture needs no high box
+    this.box.style.setProperty("height", `${Math.round(clip(wanted, 260, Math.max(innerHeight * 0.7, 350)))}px`);
     this.fit();
     if (this.view.scale < 0.45 && this.page.net.columns.length <= 80) this.centre(this.page.opening, 0.75);
   }
@@ -199,6 +203,18 @@ class Picture {
   mark(nodes) {
     const wanted = new Set(nodes);
     this.nodes.forEach((group, i) => group.classList.toggle("found", wanted.has(i)));
+  }
+
+  // On paper: all of it, whatever is seen on the screen.
+  print(yes) {
+    const { width, height } = this.facts;
+    if (yes) {
+      this.root.setAttribute("viewBox", `-10 -10 ${width + 20} ${height + 20}`);
+      this.layer.setAttribute("transform", "");
+    } else {
+      this.root.removeAttribute("viewBox");
+      this.set(this.view);
+    }
   }
 
   // --- moving ---------------------------------------------------------------------------------------------------------
