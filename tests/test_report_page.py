@@ -18,7 +18,7 @@ from spinney.fitted import _MODELS
 from spinney.fitted.model import Columns
 from spinney.fitted.table import Table
 from spinney.report.facts import collect
-from spinney.report.page import as_json
+from spinney.report.page import as_json, page
 
 
 @pytest.fixture(scope="module")
@@ -374,7 +374,7 @@ def test_hostile_names_are_shown_and_not_run(browser: Any, tmp_path: Path) -> No
     assert text.count("</script>") == 3 and "<img" not in text
     opened = Opened(browser, tmp_path / "bad.html")
     opened.answered()
-    assert opened.page.title() == "5 columns, 3 links: a Bayesian network"
+    assert opened.page.title() == "A network of 5 columns with 3 links"
     assert opened.page.locator("img").count() == opened.page.locator("main b b, main i").count() == 0
     assert opened.page.inner_text("#node h2").startswith("</script><img src=x onerror=")
     for i in range(5):
@@ -384,6 +384,29 @@ def test_hostile_names_are_shown_and_not_run(browser: Any, tmp_path: Path) -> No
     opened.answered()
     assert "level 77 <i>" in opened.page.inner_text(".chips")
     opened.close()
+
+
+def test_a_model_that_the_page_does_not_know_is_shown_by_its_text(browser: Any, tmp_path: Path) -> None:
+    facts = collect(sp.fit(mixed_rows(100), {"c": ["a"]}, score="pcart"))
+    facts["nodes"][2] |= {"model": "from-elsewhere", "text": "P(x)\n  whatever <it> is"}
+    (tmp_path / "net.html").write_text(page(facts), encoding="utf-8")
+    opened = Opened(browser, tmp_path / "net.html")
+    opened.run("page.choose(2, true)")
+    assert "whatever <it> is" in opened.page.inner_text("#node pre")
+    assert "cannot compute with the models of x" in opened.page.inner_text("#ask")
+    opened.run("page.choose(6, true); page.askAbout(6)")
+    assert opened.page.locator("#node .card").count() >= 4
+    opened.close()
+
+
+def test_one_column_without_links(browser: Any, tmp_path: Path) -> None:
+    for data in (sp.Dataset.from_frame({"": ["a", "b", "a"]}), mixed_rows(50).select(["x"])):
+        sp.learn(data).report(tmp_path / "net.html")
+        opened = Opened(browser, tmp_path / "net.html")
+        opened.answered()
+        opened.page.click("[data-node='0']")
+        assert "none" in opened.page.inner_text(".panel")
+        opened.close()
 
 
 AXE = """() => axe.run().then((result) => result.violations.map((own) =>

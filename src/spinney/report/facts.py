@@ -40,6 +40,7 @@ FEW_ROWS, MANY_NODES = 60, 200  # in networks of so many nodes
 STRENGTH_SECONDS = 60.0  # what the strengths of the edges may take
 TRACE = 400  # points of the search's way
 NEXT_SETS = 6  # parent sets shown of a node
+FARTHEST = 4e307  # of a range: its width, and some room beside it, are numbers
 SAMPLED = 1000  # rows that stand for the data where there is none
 
 
@@ -173,7 +174,8 @@ def _ends(kind: Kind, values: Floats) -> tuple[float, float]:
     """The range of the kind; the values, where it has none or they go beyond."""
     lows = [*([] if getattr(kind, "lo", None) is None else [kind.lo]), *([values.min()] if len(values) else [])]  # type: ignore[union-attr]
     highs = [*([] if getattr(kind, "hi", None) is None else [kind.hi]), *([values.max()] if len(values) else [])]  # type: ignore[union-attr]
-    return float(min(lows, default=0.0)), float(max(highs, default=1.0))
+    low, high = float(min(lows, default=0.0)), float(max(highs, default=1.0))
+    return max(low, -FARTHEST), min(high, FARTHEST)
 
 
 def _density(model: LocalModel, some: Columns, grid: Floats) -> Floats:
