@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from spinney.network import Network
 
 BINS = 30  # of a histogram
+WHOLE_BARS = 60  # of one with a bar for every whole number
 LEAF_BINS = 16  # of a leaf's, and of a scatter plot's sides
 GRID = 64  # values at which a density is drawn
 ROWS = 300  # that a density is averaged over
@@ -157,8 +158,10 @@ def _numbers(model: LocalModel, kind: Kind, drawn: Dataset, real: bool, some: Co
     low, high = _ends(kind, values)
     found: dict[str, Any] = {"range": [low, high]}
     if real:
-        edges = np.linspace(low, high, BINS + 1)
-        found["histogram"] = np.histogram(values, edges)[0].tolist() if high > low else None
+        edges = _edges(values, low, high)
+        if edges is not None:
+            found["histogram"] = np.histogram(values, edges)[0].tolist()
+            found["bins"] = [float(edges[0]), float(edges[-1])]
         found["mean"] = float(values.mean())
         found["deviation"] = float(values.std())
         found["quartiles"] = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
@@ -168,6 +171,15 @@ def _numbers(model: LocalModel, kind: Kind, drawn: Dataset, real: bool, some: Co
     if np.isfinite(grid).all() and np.isfinite(density).all():
         found["density"] = [[float(grid[0]), float(grid[-1])], [float(f"{value:.5g}") for value in density]]
     return found
+
+
+def _edges(values: Floats, low: float, high: float) -> Floats | None:
+    """The ends of a histogram's bars: one bar for each of some whole numbers, else of equal widths."""
+    if not high > low:
+        return None
+    if high - low <= WHOLE_BARS and (values == np.round(values)).all() and low == round(low):
+        return np.arange(low, high + 2) - 0.5
+    return np.linspace(low, high, BINS + 1)
 
 
 def _ends(kind: Kind, values: Floats) -> tuple[float, float]:

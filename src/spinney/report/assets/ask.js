@@ -255,7 +255,10 @@ class NumberCard {
     this.root.classList.toggle("hand", this.ask.set.has(this.i));
     this.root.classList.toggle("stale", !own);
     if (known === undefined && document.activeElement !== this.number) this.number.value = "";
-    else if (known !== undefined) this.slider.value = known;
+    else if (known !== undefined) {
+      this.slider.value = known;
+      if (document.activeElement !== this.number) this.number.value = known;
+    }
     if (!own) return;
     if (known === undefined) this.slider.value = own.median;
     const prior = this.ask.page.prior, ends = [own.low, own.low + BINS * own.step];

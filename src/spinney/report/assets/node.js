@@ -60,12 +60,12 @@ class NodePage {
       card.append(el("p", { class: "small" }, total ? `Bars: the ${counted(total, "row")} of the data.${prior ? " Ticks: what the network says." : ""}` : "Bars: what the network says."));
       return card;
     }
-    const [low, high] = column.range, total = column.histogram ? column.histogram.reduce((a, b) => a + b, 0) : 0;
+    const [low, high] = column.bins || column.range, total = column.histogram ? column.histogram.reduce((a, b) => a + b, 0) : 0;
     const bars = total && high > low ? column.histogram.map((count) => count / total / ((high - low) / column.histogram.length)) : null;
     const curves = column.density ? [{ points: column.density[1].map((value, k, all) => [column.density[0][0] + ((column.density[0][1] - column.density[0][0]) * k) / Math.max(all.length - 1, 1), value]) }] : [];
     const ends = curves.length && high > low ? column.density[0] : binRange(column);
     card.append(histogram({ column, bars, low, high, ends, curves, label: column.name, width: 420, height: 210,
-      words: `Values from ${short(low, column)} to ${short(high, column)}${column.quartiles ? `, half of them between ${short(column.quartiles[0], column)} and ${short(column.quartiles[2], column)}` : ""}` }));
+      words: `Values from ${short(column.range[0], column)} to ${short(column.range[1], column)}${column.quartiles ? `, half of them between ${short(column.quartiles[0], column)} and ${short(column.quartiles[2], column)}` : ""}` }));
     if (column.quartiles) card.append(el("p", { class: "small" }, `Mean ${short(column.mean, column)}, half of the rows between ${short(column.quartiles[0], column)} and ${short(column.quartiles[2], column)}. Bars: the data. Line: the network.`));
     return card;
   }

@@ -1,8 +1,8 @@
 "use strict";
-// Trees and decision graphs, drawn from the top: a box per question, a small plot in every leaf. Large ones, and narrow
-// screens, have an outline instead; it is also what a screen reader reads.
+// Trees and decision graphs, drawn from the top: a box per question, a small plot in every leaf. Of large ones the top is
+// drawn; narrow screens have an outline instead, which is also what a screen reader reads.
 
-const LEAF_WIDTH = 224, QUESTION_HEIGHT = 112, LEAF_HEIGHT = 172, MOST_LEAVES = 40, FEW_LEAVES = 3;
+const LEAF_WIDTH = 224, QUESTION_HEIGHT = 112, LEAF_HEIGHT = 172, MOST_LEAVES = 20, FEW_LEAVES = 3;
 
 // tree: {name, below(at), question(at), rows(at), plot(host, at)}; node 0 is the root.
 function decisionTree(host, tree) {
@@ -18,10 +18,9 @@ function decisionTree(host, tree) {
     host.append(only);
     return;
   }
-  const narrow = matchMedia("(max-width: 52rem)").matches && leaves.length > FEW_LEAVES;
-  const words = narrow || leaves.length > MOST_LEAVES;
+  const words = matchMedia("(max-width: 52rem)").matches && leaves.length > FEW_LEAVES;
   const outline = el("details", { class: "outline", open: words }, el("summary", {}, words ? "In words" : "The same in words"), outlineOf(tree, shared, leaves.reduce((sum, leaf) => sum + tree.rows(leaf), 0) || 1));
-  if (!words) host.append(treeDrawing(tree, depth, leaves));
+  if (!words) host.append(topDrawing(tree, depth, leaves, joined));
   host.append(outline);
 }
 
@@ -46,6 +45,34 @@ function visit(tree, root, depth, leaves, shared) {
     }
   }
   depth.order = order;
+}
+
+// The drawing; of a large tree the top, as deep as it has few enough ends. Where leaves are shared, those below a question
+// are no rows of its own.
+function topDrawing(tree, depth, leaves, joined) {
+  if (leaves.length <= MOST_LEAVES) return treeDrawing(tree, depth, leaves);
+  let deep = 1;
+  const upTo = (most) => (at) => (depth.get(at) >= most ? [] : tree.below(at));
+  const ends = (most) => {
+    const found = [];
+    visit({ below: upTo(most) }, 0, new Map([[0, 0]]), found, new Map());
+    return found;
+  };
+  while (ends(deep + 1).length <= MOST_LEAVES) deep++;
+  const under = (at) => {
+    const found = [], seen = new Map();
+    visit(tree, at, new Map([[at, 0]]), found, seen);
+    return found;
+  };
+  const top = {
+    ...tree,
+    below: upTo(deep),
+    rows: (at) => (joined && tree.below(at).length ? null : under(at).reduce((sum, leaf) => sum + tree.rows(leaf), 0)),
+    plot: (host, at) => (tree.below(at).length ? host.append(el("p", {}, `${counted(under(at).length, "leaf", "leaves")} below: see in words`)) : tree.plot(host, at)),
+  };
+  const topDepth = new Map([[0, 0]]), topLeaves = [];
+  visit(top, 0, topDepth, topLeaves, new Map());
+  return treeDrawing(top, topDepth, topLeaves);
 }
 
 function treeDrawing(tree, depth, leaves) {
@@ -94,6 +121,7 @@ function treeDrawing(tree, depth, leaves) {
 }
 
 function leafRows(rows, total) {
+  if (rows === null) return "";
   return rows > 0 ? `${counted(Math.round(rows), "row")} (${percent(rows / total)})` : "no rows: what is usual, with a wide spread";
 }
 
