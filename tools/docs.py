@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for api.py, when a t
 
 import api
 import wrap
-from spinney.catalog import AUTO, PRIORS, SCORES, SEARCHES
+from spinney.catalog import AUTO, CANDIDATES, PRIORS, SCORES, SEARCHES
 from spinney.choices import Entry
 from spinney.cli import COMMANDS, app
 from spinney.kinds import KINDS
@@ -52,7 +52,7 @@ says that the score is defined for columns of that kind.
 """
 
 SEARCHES_TEXT = """\
-# Searches and priors
+# Searches, priors and candidates
 
 ## Searches
 
@@ -73,6 +73,13 @@ PRIORS_TEXT = """\
 ## Priors
 
 A prior on parent sets adds its log to every local score: `prior="sizes"`, on the command line `--prior sizes`.
+"""
+
+CANDIDATES_TEXT = """\
+## Candidates
+
+A method that chooses, from the data, the columns that may be parents of each child: `candidates="forest(k=5)"`, on the
+command line `--candidates 'forest(k=5)'`. [candidates.md](candidates.md) says when to use it and what a proof then means.
 """
 
 CLI_TEXT = """\
@@ -103,7 +110,7 @@ def scores() -> str:
 
 
 def searches() -> str:
-    """Every search and every prior."""
+    """Every search, every prior and every candidate method."""
     rows = [("search", "proves", "works on")]
     for s in SEARCHES.values():
         if s.name != "auto":
@@ -118,6 +125,8 @@ def searches() -> str:
             *(_section(s) for s in SEARCHES.values()),
             PRIORS_TEXT,
             *(_section(p) for p in PRIORS.values()),
+            CANDIDATES_TEXT,
+            *(_section(c) for c in CANDIDATES.values()),
         ]
     )
 
