@@ -79,7 +79,8 @@ CANDIDATES_TEXT = """\
 ## Candidates
 
 A method that chooses, from the data, the columns that may be parents of each child: `candidates="forest(k=5)"`, on the
-command line `--candidates 'forest(k=5)'`. [candidates.md](candidates.md) says when to use it and what a proof then means.
+command line `--candidates 'forest(k=5)'`. [candidates.md](candidates.md) says when to use it, and what a proof means
+then.
 """
 
 CLI_TEXT = """\

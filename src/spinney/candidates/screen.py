@@ -167,7 +167,7 @@ def _block(features: _Features, begin: int, end: int, n: int) -> Numbers:
     ratio = np.add.reduceat(np.add.reduceat(_x_log_x(of_tables, n), starts, axis=1), here, axis=0)
     ratio += float(xlogy(n, n)) - entropy[begin:end, None] - entropy
     best = _significance(ratio, 0.5 * np.outer(levels[begin:end] - 1, levels - 1))
-    spread = np.maximum(squares - sums**2 / n, 1e-300)
+    spread = np.maximum(squares - sums**2 / n, 1e-9)
     # Scores of the others in the levels of these; scores of these in the levels of the others; scores with scores.
     one = np.add.reduceat(of_levels**2 / counts[first[begin] : first[end], None], here, axis=0) - sums**2 / n
     best[:, scored] = np.maximum(
