@@ -141,6 +141,10 @@ class _Forest:
         kind = DecisionTreeClassifier if self.classes else DecisionTreeRegressor
         model = kind(max_features=SHARE, min_samples_leaf=LEAF, random_state=int(self.rng.integers(2**31)))
         model.fit(self.cells[inside], self.target[inside], check_input=False)
+        self.judge(model, judges)
+
+    def judge(self, model: Any, judges: npt.NDArray[Any]) -> None:
+        """Add what each column's splits explain of these rows."""
         tree = model.tree_
         inner = np.flatnonzero(tree.children_left >= 0)
         if len(judges) == 0 or len(inner) == 0:
