@@ -121,8 +121,10 @@ def tables(rows: dict[str, Row]) -> Iterator[Table]:
         "Figure 3: repository networks": NETWORKS,
         "Figure 4: DREAM4, skeletons": DREAM4,
     }
-    columns = {"network": "", "edges": ",", "rows": ",", "contender": "", "F1": ".3f", "TP/m": ".3f",
-               "(TP+WD)/m": ".3f", "FP/m": ".3f", "SHD": ",", "certainty": "", "stopped": "", "CPU s": ".1f", "wall s": ".1f"}  # fmt: skip
+    columns = {
+        "network": "", "edges": ",", "rows": ",", "contender": "", "F1": ".3f", "TP/m": ".3f", "(TP+WD)/m": ".3f",
+        "FP/m": ".3f", "SHD": ",", "certainty": "", "stopped": "", "CPU s": ".1f", "wall s": ".1f",
+    }  # fmt: skip
     for title, names in titles.items():
         table = Table(title, columns)
         for key, row in sorted(rows.items(), key=lambda item: _place(item[0], names)):
