@@ -686,7 +686,7 @@ _BEST = Score(
     (
         Option(
             "scores",
-            ("pcart", "ft", "graph"),
+            ("pcart", "pcart(leaf=linear)", "ft"),
             "the scores to choose from, each the log of a probability or density of the child; where that takes a "
             "prior on structures (graph), it is on",
             kind="choices",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spinney import _core
-from spinney.choices import Choice
+from spinney.choices import Choice, build_choice
 from spinney.constraints import Allowed
 from spinney.cuts import Codes, first_of_cell, halving_cells, quantile_cuts
 from spinney.dataset import Dataset
@@ -89,6 +89,11 @@ class Trees(Source):
 
     def _build(self) -> _core.Scores:
         return self._trees
+
+    def choice_for(self, word: str) -> Choice:
+        if not self._linear or word == "continuous":
+            return self.choice
+        return build_choice(self.entry, {**self.choice.values, "leaf": "constant", "tau": 1.0})
 
     def family_cost(self, parents: int) -> float:
         """Nanoseconds to score a family of so many parents, foreseen: the mean over children and parents as they come.
