@@ -701,8 +701,8 @@ _BEST = Score(
 
 AUTO = Score(
     "auto",
-    "decided from the kinds of the columns: bdeu where all are discrete, else pcart; said with the reason. Classifiers "
-    "have their own: bd (naive-bayes), fnml (tan), bdeu (network)",
+    "decided from the kinds of the columns: bdeu where all are discrete, else best; of tables of more than 10 million "
+    "cells, pcart. Said with the reason. Classifiers have their own: bd (naive-bayes), fnml (tan), bdeu (network)",
     source="",
     parents=any_of(*_MIXED),
 )
