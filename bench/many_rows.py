@@ -91,7 +91,9 @@ def learn_table(sizes: list[int]) -> Table:
             for score in LEARNED:
                 command = [*COMMAND, "learn", str(file), "--score", score, "--search", "hc", "-o", str(net)]
                 began = time.perf_counter()
-                process = subprocess.Popen([*command, "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                process = subprocess.Popen(
+                    [*command, "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                )
                 _, status, used = os.wait4(process.pid, 0)
                 wall = time.perf_counter() - began
                 if status:
@@ -101,8 +103,8 @@ def learn_table(sizes: list[int]) -> Table:
                 table.rows.append([size, score, edges, wall, used.ru_utime + used.ru_stime, memory])
                 print(*table.rows[-1], file=sys.stderr, flush=True)
     table.notes = [
-        "A Parquet file drawn by simulate.mixed, average degree 2; up to three parents. Reading, scoring, search and fit "
-        "are all counted. Wall seconds are those of the machine as it was (see its load above); CPU seconds are of "
+        "A Parquet file drawn by simulate.mixed, average degree 2; up to three parents. Reading, scoring, search and "
+        "fit are all counted. Wall seconds are those of the machine as it was (see its load above); CPU seconds are of "
         "both threads together."
     ]
     return table

@@ -212,7 +212,9 @@ def climb() -> Table:
 
 
 def main() -> None:
-    options = arguments("Scores of mixed tables beside PyBNesian.", ["families", "regressions", "growth", "climb"], needs_data=False)
+    options = arguments(
+        "Scores of mixed tables beside PyBNesian.", ["families", "regressions", "growth", "climb"], needs_data=False
+    )
     facts = machine()
     tables = []
     if "families" in options.only:

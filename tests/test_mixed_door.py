@@ -155,8 +155,8 @@ TABLES: dict[str, Callable[[], Made]] = {
         {f"v{i}": np.random.default_rng(i).normal(size=4) if i % 2 else text([0, 1, 1, i % 3]) for i in range(9)},
         {f"v{i}": X if i % 2 else C for i in range(9)},
     ),
-    "continuous columns only": lambda: ({n: usual()[n] for n in "xy"}, {n: X for n in "xy"}),
-    "discrete columns only": lambda: ({n: usual()[n] for n in "de"}, {n: C for n in "de"}),
+    "continuous columns only": lambda: ({n: usual()[n] for n in "xy"}, dict.fromkeys("xy", X)),
+    "discrete columns only": lambda: ({n: usual()[n] for n in "de"}, dict.fromkeys("de", C)),
     "one continuous column": lambda: ({"x": usual()["x"]}, {"x": X}),
     "one discrete column": lambda: ({"d": usual()["d"]}, {"d": C}),
 }

@@ -33,7 +33,8 @@ def equation(constant: float, scale: float, terms: Sequence[Term], precision: fl
         near = degree == 1 and abs(centre) < _NEAR * width
         around = 0.0 if near else float(shown_number(centre, width / 10))
         with np.errstate(all="ignore"):
-            units = np.array([around - centre, 1.0]) / np.float64(width)  # infinite where the width is below all numbers
+            # Infinite where the width is below all numbers.
+            units = np.array([around - centre, 1.0]) / np.float64(width)
             moved = polynomial(Polynomial(units)) * scale
         numbers = moved.coef.tolist()
         if not all(map(math.isfinite, [*numbers, constant + numbers[0]])):
