@@ -120,8 +120,10 @@ def pairs(runs: dict[tuple[str, int], dict[str, list[Any]]]) -> Table:
         {"score": "", "simulators": "", "tables": "", "SHD less pcart's": "+.2f", "s.e.": ".2f", "nearer": "",
          "farther": ""},
     )  # fmt: skip
-    kinds = {"some discrete": lambda way: "continuous" not in way and way != "table",
-             "all continuous": lambda way: "continuous" in way}  # fmt: skip
+    kinds: dict[str, Callable[[str], bool]] = {
+        "some discrete": lambda way: "continuous" not in way and way != "table",
+        "all continuous": lambda way: "continuous" in way,
+    }
     for label, chosen in kinds.items():
         for name in (*SCORES, *FOR_KINDS):
             apart = [
