@@ -2,8 +2,8 @@
 or answer with NaN.
 
 In:  --inputs 500 hostile inputs, --files 10000 mutated files, --seed; --limit seconds of computing for each.
-Out: counts per kind of case: answered, refused (a SpinneyError of one sentence, exit 2), FAILED; the failing cases in
---keep FOLDER (else a temporary one). Exit 1 if something failed.
+Out: counts per kind of case: answered, refused (a SpinneyError of one sentence, exit 2), FAILED; the failing cases on
+standard error as they come, and in --keep FOLDER (else a temporary one). Exit 1 if something failed.
 The files are mutants of valid ones that spinney writes first. Cases run in worker processes that live on, with 3 GB of
 memory each; one that dies or hangs is replaced."""
 
@@ -440,6 +440,8 @@ def run(cases: list[Case], folder: Path, limit: float, workers: int) -> list[tup
                 if "content" in case:
                     Path(case["file"]).unlink()
                 results.append((case, found))
+                if found.startswith("FAILED"):
+                    print(f"{_what(case)}: {' '.join(found.split())[:300]}"[:500], file=sys.stderr, flush=True)
                 if "no answer" in found or "died of" in found:
                     worker.end()
                     worker = Worker(folder)
@@ -471,22 +473,25 @@ def main() -> int:
         seeds = make_seeds(folder)
         cases = command_cases(rng, given.inputs // 2) + call_cases(rng, given.inputs - given.inputs // 2)
         cases += file_cases(rng, given.files, seeds, folder)
+        began = time.monotonic()
         results = run(cases, folder, given.limit, given.workers)
         failed = [(case, found) for case, found in results if found.startswith("FAILED")]
-        _say(results, failed)
+        _say(results, time.monotonic() - began)
         if failed:
             _keep(failed, folder, given.keep or Path(tempfile.mkdtemp(prefix="fuzz-")))
     return 1 if failed else 0
 
 
-def _say(results: list[tuple[Case, str]], failed: list[tuple[Case, str]]) -> None:
+def _what(case: Case) -> str:
+    return f"{case['kind']}: {case.get('expression') or case.get('args') or Path(case['file']).name}"
+
+
+def _say(results: list[tuple[Case, str]], seconds: float) -> None:
     counts = Counter((case["kind"], found.split(":")[0]) for case, found in results)
     print(f"{'kind':12} {'answered':>9} {'refused':>9} {'FAILED':>9}")
     for kind in sorted({kind for kind, _ in counts}):
         print(f"{kind:12} " + " ".join(f"{counts[kind, word]:9}" for word in ("answered", "refused", "FAILED")))
-    for case, found in failed[:40]:
-        what = case.get("expression") or case.get("args") or Path(case["file"]).name
-        print(f"{case['kind']}: {what}: {' '.join(found.split())[:300]}"[:500])
+    print(f"{len(results):,} cases in {seconds:.0f} s")
 
 
 def _keep(failed: list[tuple[Case, str]], folder: Path, target: Path) -> None:
