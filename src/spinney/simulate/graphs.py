@@ -39,7 +39,8 @@ def check_whole(value: Any, what: str, low: int) -> int:
 
 
 def check_share(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+    number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not 0 <= number <= 1:  # without float(): an integer may be too large for one
         raise ChoiceError(f"{what} must be a number from 0 to 1, not {value!r}")
     return float(value)
 
