@@ -1,12 +1,13 @@
 """Searches over equivalence classes side by side: distances to the true class and CPU seconds of one thread.
 
 In:  nothing for the linear-Gaussian graphs, which are drawn here; --data DIR with tetrad_mixed/ for the mixed tables.
-Out: one table per number of variables and degree, contenders as rows (xges and andrey-core are extras, and left out where
-they are not installed); the mixed tables with precision and recall of adjacencies (AP, AR) and arrowheads (AHP, AHR).
+Out: one table per number of variables and degree, contenders as rows (xges and andrey-core are left out where they are
+not installed); the mixed tables with precision and recall of adjacencies (AP, AR) and of arrowheads (AHP, AHR).
 
-A graph has edges between random pairs in a random order, weights 0.3 to 1.5 of either sign, noise of variance 1, columns
-standardised. The distance counts the pairs that are not joined in the same way (none, ->, <-, -) in the two CPDAGs. All
-contenders maximise the Gaussian BIC with the penalty times 1 or 2; spinney's is cg with the prior kappa(N^-1/2) for 2."""
+A graph has edges between random pairs in a random order, weights 0.3 to 1.5 of either sign, noise of variance 1,
+columns standardised. The distance counts the pairs that are not joined in the same way (none, ->, <-, -) in the two
+CPDAGs. All maximise the Gaussian BIC with its penalty times 1 or 2; spinney's is cg, with the prior kappa(N^-1/2)
+for 2."""
 
 import csv
 import importlib.util
@@ -100,17 +101,12 @@ def xges(values: Matrix, prepared: Any, penalty: int) -> Edges:
 def andrey(search: str) -> Contender:
     def run(values: Matrix, prepared: Any, penalty: int) -> Edges:
         found = getattr(peer("andrey"), search)(values, lambda_value=float(penalty))
-        edges = np.zeros((values.shape[1],) * 2, dtype=np.int8)
-        for a, b, mark in found.structure.to_edges():
-            forward, backward = MARKS[str(mark)]
-            edges[a, b] |= forward
-            edges[b, a] |= backward
-        return edges
+        marks = found.structure.to_numpy()  # a -> b: [a, b] is 1 and [b, a] is 2; a - b: both are 1
+        return (marks == 1).astype(np.int8)
 
     return Contender(f"andrey {search}", "andrey", run)
 
 
-MARKS = {"-->": (1, 0), "<--": (0, 1), "---": (1, 1)}
 CONTENDERS = [
     spinney("ges"),
     spinney("ges", extended=False),
@@ -130,7 +126,8 @@ def gaussian_tables(seeds: int, contenders: list[Contender]) -> list[Table]:
                 {"search": "", "distance, mean": ".1f", "CPU s, mean": ".3f", "distances": ""},
             )
             for contender in contenders:
-                contender.run(drawn[0][0][:, :5], contender.prepare(drawn[0][0][:, :5]), penalty)  # what is compiled when first used
+                few = drawn[0][0][:, :5]  # for what is compiled when first used
+                contender.run(few, contender.prepare(few), penalty)
                 distances, seconds = [], []
                 for values, truth in drawn:
                     prepared = contender.prepare(values)
@@ -138,7 +135,8 @@ def gaussian_tables(seeds: int, contenders: list[Contender]) -> list[Table]:
                     found = contender.run(values, prepared, penalty)
                     seconds.append(time.process_time() - began)
                     distances.append(distance(found, truth))
-                row = [contender.name, float(np.mean(distances)), float(np.mean(seconds)), "/".join(map(str, distances))]
+                means = float(np.mean(distances)), float(np.mean(seconds))
+                row = [contender.name, *means, "/".join(map(str, distances))]
                 table.rows.append(row)
                 print(title, penalty, row, flush=True)
             tables.append(table)
@@ -152,7 +150,11 @@ def mixed_table(folder: Path, searches: tuple[str, ...] = ("ges",)) -> Table:
     sp = peer("spinney")
     table = Table(
         "Mixed tables, prior binomial(1)",
-        {"tables": "", "search": "", "score": "", "n": "", "CPU s": ".3f", "AP": ".2f", "AR": ".2f", "AHP": ".2f", "AHR": ".2f"},
+        {
+            **dict.fromkeys(("tables", "search", "score", "n"), ""),
+            "CPU s": ".3f",
+            **dict.fromkeys(("AP", "AR", "AHP", "AHR"), ".2f"),
+        },
         notes=["AHR counts all true arrowheads. Loading is not in the seconds."],
     )
     groups: dict[str, list[Path]] = {}
@@ -203,7 +205,8 @@ def agreement(found: Edges, truth: Edges) -> tuple[float, float, float, float]:
 
     joined, truly = (found | found.T) > 0, (truth | truth.T) > 0
     heads, true_heads = (found > 0) & (found.T == 0), (truth > 0) & (truth.T == 0)
-    return (share(joined & truly, joined), share(joined & truly, truly), share(heads & true_heads, heads), share(heads & true_heads, true_heads))
+    both, both_heads = joined & truly, heads & true_heads
+    return share(both, joined), share(both, truly), share(both_heads, heads), share(both_heads, true_heads)
 
 
 def main() -> None:
