@@ -95,14 +95,16 @@ def spinney(search: str, **options: Any) -> Contender:
 def xges(values: Matrix, prepared: Any, penalty: int) -> Edges:
     model = peer("xges").XGES(alpha=float(penalty))
     model.fit(values, verbose=0)
-    return np.asarray(model.get_adjacency_matrix(), dtype=np.int8)
+    edges: Edges = np.asarray(model.get_adjacency_matrix(), dtype=np.int8)
+    return edges
 
 
 def andrey(search: str) -> Contender:
     def run(values: Matrix, prepared: Any, penalty: int) -> Edges:
         found = getattr(peer("andrey"), search)(values, lambda_value=float(penalty))
         marks = found.structure.to_numpy()  # a -> b: [a, b] is 1 and [b, a] is 2; a - b: both are 1
-        return (marks == 1).astype(np.int8)
+        edges: Edges = np.asarray(marks == 1, dtype=np.int8)
+        return edges
 
     return Contender(f"andrey {search}", "andrey", run)
 

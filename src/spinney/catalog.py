@@ -562,8 +562,8 @@ _SEARCHES = (
     ),
     Search(
         "ges",
-        "greedy search over classes of Markov equivalent DAGs: inserts, deletes and turns of edges, then every delete by "
-        "force",
+        "greedy search over classes of Markov equivalent DAGs: edges are inserted, deleted and turned; at the end each "
+        "is deleted by force",
         "Chickering (2002); Hauser and Bühlmann (2012); Nazaret and Blei (2024)",
         (
             Option(
