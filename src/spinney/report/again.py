@@ -75,7 +75,7 @@ def _command(plan: dict[str, Any], chosen: dict[str, str | None], file: str) -> 
     if plan.get("constraints"):
         words += ["--constraints", "constraints.json"]
     if plan.get("candidates"):
-        words += ["--candidates", "candidates.json"]
+        words += ["--candidates", plan.get("candidates_by") or "candidates.json"]
     words += ["--seed", str(plan.get("seed", 0)), "--report", "report.html"]
     return shlex.join(words)
 
@@ -88,7 +88,7 @@ def _lines(plan: dict[str, Any], chosen: dict[str, str | None], file: str) -> li
         own = ", ".join(f"{name}={value!r}" for name, value in constraints.items() if value)
         given.append(f"constraints=sp.Constraints({own})")
     if plan.get("candidates"):
-        given.append(f"candidates={plan['candidates']!r}")
+        given.append(f"candidates={plan.get('candidates_by') or plan['candidates']!r}")
     given.append(f"seed={plan.get('seed', 0)!r}")
     return [
         "import spinney as sp",
