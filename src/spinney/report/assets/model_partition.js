@@ -96,15 +96,25 @@ function partitionPicture(host, node, model, net) {
       const leaf = node.leaf[at];
       if (node.probabilities) return shareBars(target, column.levels, node.probabilities[leaf], 5);
       if (!node.equations) return leafDensity(target, column, model.own.leaves[leaf], node.leaf_histograms && node.leaf_histograms[leaf], top);
-      target.append(el("p", { class: "equation" }, leafEquation(node.equations[leaf])));
+      slopeBars(target, node, net, leaf);
     },
   });
 }
 
-// "age: 20 rows, mean 3 + 2 x, scale 1, 21 degrees of freedom" as what counts: the equation and the spread.
-function leafEquation(text) {
-  const found = text.match(/rows?, mean (.*), scale ([^,]*), [^,]* degrees of freedom$/);
-  return found ? `${found[1]}, ± ${found[2]}` : text;
+// The regression of a leaf: its mean, and how far the child moves when a parent rises by one standard deviation.
+function slopeBars(target, node, net, leaf) {
+  const child = net.columns[node.child], slopes = node.regressions.slopes;
+  const most = Math.max(...slopes.flat().map(Math.abs), 1e-300);
+  // "age: 20 rows, mean 3 + 2 x, scale 1, 21 degrees of freedom"
+  const found = node.equations[leaf].match(/rows?, mean (.*), scale ([^,]*), [^,]* degrees of freedom$/);
+  const [equation, spread] = found ? [found[1], Number(found[2])] : [node.equations[leaf], NaN];
+  target.append(el("p", { title: equation }, `mean ${short(parseFloat(equation), child)} ± ${short(spread, child)}, and for each rise of a parent by its standard deviation:`),
+    el("ul", { class: "bars" }, net.split(node)[1].map((p, j) => {
+      const slope = slopes[leaf][j], wide = (50 * Math.abs(slope)) / most;
+      return el("li", {}, el("span", { class: "bar-name", title: net.columns[p].name }, cutWord(net.columns[p].name, 16)),
+        el("span", { class: "bar-track middle" }, el("span", { class: "bar-fill", style: { left: `${slope < 0 ? 50 - wide : 50}%`, width: `${wide}%` } })),
+        el("span", { class: "bar-value" }, `${slope < 0 ? "−" : "+"}${short(Math.abs(slope * node.scale), child)}`));
+    })));
 }
 
 addModel("partition", { make: makePartition, picture: partitionPicture });
@@ -113,5 +123,6 @@ addModel("linear-leaves", {
   picture(host, node, model, net) {
     partitionPicture(host, node, model, net);
     effectCurves(host, node, model, net);
+    equationList(host, ["", ...node.equations.map((text, i) => `leaf ${i + 1}: ${text}`)].join("\n"));
   },
 });
