@@ -9,12 +9,6 @@
 namespace spinney {
 namespace {
 
-VarSet to_set(const std::vector<int>& list, int variables) {
-    VarSet set(variables);
-    for (int v : list) set.insert(v);
-    return set;
-}
-
 struct GreedyArgs {
     Lists start;
     const Allowed* allowed;                              // kept alive by Python

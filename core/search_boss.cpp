@@ -6,7 +6,8 @@
 // and, over the few variables to which v matters, what v's coming before them brings; other places are only passed. What v
 // brings to a variable is remembered until the variables before that one change.
 //
-// On top of it, as in search_order.cpp: after a move only the variables around it are looked at again, a shake and its
+// The first run begins with the order of a plain climb over DAGs: from a random order the first parent sets are large. On top of
+// the moves, as in search_order.cpp: after a move only the variables around it are looked at again, a shake and its
 // climb cost what its surroundings cost, a shake that ends worse is undone, and better parts of other orders are taken over.
 #include "search_boss.hpp"
 
@@ -20,6 +21,7 @@
 
 #include "grow_shrink.hpp"
 #include "recombine.hpp"
+#include "search_greedy.hpp"
 #include "varset.hpp"
 
 namespace spinney {
@@ -58,6 +60,52 @@ struct Best {
     std::vector<int> order;
     ParentLists parents;
     std::vector<double> local;
+};
+
+// Climb, trees and runs ask for many families more than once.
+class Remembered final : public LocalScores {
+public:
+    explicit Remembered(std::unique_ptr<LocalScores> scores) : scores_(std::move(scores)), known_(std::size_t{1} << 20) {}
+    double score(int child, std::span<const int> parents) override {
+        const SetKey key = key_of(parents) + own(child);
+        if (const double* known = known_.find(key)) return *known;
+        const double score = scores_->score(child, parents);
+        known_.put(key, score);
+        return score;
+    }
+    void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
+        const SetKey key = key_of(parents) + own(child);
+        std::vector<int> unknown;
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < candidates.size(); ++i) {
+            if (const double* known = known_.find(key + key_of(candidates[i]))) out[i] = *known;
+            else unknown.push_back(candidates[i]), places.push_back(i);
+        }
+        if (unknown.empty()) return;
+        std::vector<double> found(unknown.size(), std::numeric_limits<double>::quiet_NaN());
+        auto keep = [&] {
+            for (std::size_t i = 0; i < found.size(); ++i) {
+                if (std::isnan(found[i])) continue;      // after a stop
+                out[places[i]] = found[i];
+                known_.put(key + key_of(unknown[i]), found[i]);
+            }
+        };
+        try {
+            scores_->extend(child, parents, unknown, found.data());
+        } catch (const Stopped&) {
+            keep();
+            throw;
+        }
+        keep();
+    }
+    double unavailable(int child) const override { return scores_->unavailable(child); }
+    std::uint64_t left_out() const override { return scores_->left_out(); }
+    std::unique_ptr<LocalScores> another() const override { return std::make_unique<Remembered>(scores_->another()); }
+
+private:
+    static SetKey own(int child) { return {mixed_bits(static_cast<std::uint64_t>(child) + 1), 1}; }
+    std::unique_ptr<LocalScores> scores_;
+    SetCache<double> known_;
 };
 
 class Boss {
@@ -433,24 +481,46 @@ private:
     std::mt19937_64 random_;
 };
 
+// The start, or where a plain climb ends.
+Best begin(LocalScores& scores, const BossRequest& request, Team& team, Control& control) {
+    const Allowed& allowed = request.allowed;
+    const int n = allowed.variables();
+    Best given;
+    if (request.start.empty()) {
+        GreedyRequest climb;
+        climb.start = allowed.required;
+        climb.most = allowed.most;
+        for (int v = 0; v < n; ++v) {
+            climb.allowed.push_back(to_set(allowed.candidates[v], n));
+            climb.required.push_back(to_set(allowed.required[v], n));
+        }
+        GreedyResult found = greedy(scores, climb, team, control);
+        given.parents = std::move(found.parents);
+        given.local = std::move(found.local);
+    } else {
+        Listening undisturbed(nullptr);                  // whatever comes, there is an answer
+        given.parents = request.start;
+        for (int v = 0; v < n; ++v) given.local.push_back(scores.score(v, given.parents[v]));
+    }
+    for (double& score : given.local) score = std::max(score, GrowShrinkTree::lowest);
+    given.order = topological_order(given.parents);
+    given.score = std::accumulate(given.local.begin(), given.local.end(), 0.0);
+    return given;
+}
+
 }  // namespace
 
 BossResult boss(LocalScores& scores, const BossRequest& request, Team& team, Control& control) {
     const int n = request.allowed.variables();
     Shared shared(request.allowed, control);
-    std::vector<std::unique_ptr<LocalScores>> own(team.size());
+    Remembered first(scores.another());
+    std::vector<std::unique_ptr<LocalScores>> others(team.size());
     auto mine = [&](int thread) -> LocalScores& {
-        if (!own[thread]) own[thread] = scores.another();
-        return *own[thread];
+        if (thread == 0) return first;
+        if (!others[thread]) others[thread] = first.another();
+        return *others[thread];
     };
-    Best given;                                          // the start, or the required parents alone
-    given.parents = request.start.empty() ? request.allowed.required : request.start;
-    given.order = topological_order(given.parents);
-    given.local.resize(n);
-    team.finish(n, [&](int thread, std::size_t v) {
-        given.local[v] = std::max(mine(thread).score(static_cast<int>(v), given.parents[v]), GrowShrinkTree::lowest);
-    });
-    given.score = std::accumulate(given.local.begin(), given.local.end(), 0.0);
+    const Best given = begin(first, request, team, control);
     shared.show(given.score);
     // The first look at all pairs, which is most of the work for many variables, on all threads.
     team.run(n, [&](int thread, std::size_t v) { shared.trees[v].grow(mine(thread), [](int) { return false; }); });
@@ -464,20 +534,20 @@ BossResult boss(LocalScores& scores, const BossRequest& request, Team& team, Con
         Boss one(shared, mine(thread), std::uint64_t{seed[0]} << 32 | seed[1]);
         one.keep(given);
         try {
-            if (task == 0 && !request.start.empty()) one.start_from_order(given.order);
+            if (task == 0) one.start_from_order(given.order);
             else one.start_at_random();
             one.improve(static_cast<std::uint64_t>(request.patience) * n);
         } catch (const Stopped&) {}                      // the best so far was kept
         ended[task] = one.best();
     });
-    std::size_t first = 0;
+    std::size_t top = 0;
     for (std::size_t i = 1; i < ended.size(); ++i)
-        if (ended[i].score > ended[first].score) first = i;
-    Boss all(shared, mine(0), request.seed);
-    all.keep(ended[first]);
+        if (ended[i].score > ended[top].score) top = i;
+    Boss all(shared, first, request.seed);
+    all.keep(ended[top]);
     try {
-        for (std::size_t i = 0; i < ended.size() && ended.size() > 1; ++i)
-            if (i != first) all.learn_from(ended[i]);
+        for (std::size_t i = 0; i < ended.size(); ++i)
+            if (i != top) all.learn_from(ended[i]);
     } catch (const Stopped&) {}
     const Best& best = all.best();
     return {best.parents, best.order, best.score, best.local, shared.trace, control.asked()};

@@ -32,4 +32,10 @@ private:
     std::vector<std::uint64_t> words_;
 };
 
+inline VarSet to_set(const std::vector<int>& list, int variables) {
+    VarSet set(variables);
+    for (int v : list) set.insert(v);
+    return set;
+}
+
 }  // namespace spinney
