@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "near_scores.hpp"
+
 namespace spinney {
 
 namespace {
@@ -19,29 +21,26 @@ void best_first(auto& steps) {                                   // equal scores
 }  // namespace
 
 GrowShrinkTree::Node& GrowShrinkTree::root(LocalScores& scores) {
-    if (!nodes_.empty()) return nodes_.front();
-    const auto& required = allowed_.required[child_];
-    return at(required, scores.score(child_, required));
+    return nodes_.empty() ? at(scores, allowed_.required[child_]) : nodes_.front();
 }
 
-GrowShrinkTree::Node& GrowShrinkTree::at(std::vector<int> set, double score) {
+GrowShrinkTree::Node& GrowShrinkTree::at(LocalScores& scores, std::vector<int> set) {
     const SetKey key = key_of(set);
-    Node*& node = known_[key];
-    if (!node) {
-        node = &nodes_.emplace_back();
-        node->set = std::move(set);
-        node->key = key;
-        node->score = std::max(score, lowest);
-        own_ += per_node, held_ += per_node;
-    }
-    return *node;
+    if (const auto known = known_.find(key); known != known_.end()) return *known->second;
+    const double score = scores.score(child_, set);      // before anything is kept: it may be stopped
+    Node& node = nodes_.emplace_back();
+    node.set = std::move(set);
+    node.score = std::max(score, lowest);
+    known_[key] = &node;
+    own_ += per_node, held_ += per_node;
+    return node;
 }
 
-GrowShrinkTree::Step* GrowShrinkTree::reach(const Node& node, Step& step) {
+GrowShrinkTree::Step* GrowShrinkTree::reach(LocalScores& scores, const Node& node, Step& step) {
     if (step.to) return &step;
     std::vector<int> set = with(node.set, step.add);
     if (step.drop >= 0) std::erase(set, step.drop);
-    step.to = &at(std::move(set), step.score);
+    step.to = &at(scores, std::move(set));
     return &step;
 }
 
@@ -50,7 +49,9 @@ void GrowShrinkTree::add(LocalScores& scores, Node& node) {
     std::set_difference(allowed_.candidates[child_].begin(), allowed_.candidates[child_].end(), node.set.begin(), node.set.end(),
                         std::back_inserter(candidates_));
     found_.assign(candidates_.size(), lowest);
-    scores.extend(child_, node.set, candidates_, found_.data());
+    if (auto* near = dynamic_cast<NearScores*>(&scores)) near->near(child_, node.set, candidates_, found_.data());
+    else scores.extend(child_, node.set, candidates_, found_.data());
+
     for (std::size_t i = 0; i < candidates_.size(); ++i)
         if (found_[i] > node.score + slack(node.score)) node.additions.push_back({found_[i], candidates_[i], -1, nullptr});
     best_first(node.additions);
@@ -71,7 +72,7 @@ void GrowShrinkTree::remove(LocalScores& scores, Node& node) {
         const double without = known != known_.end() ? known->second->score : scores.score(child_, fewer);
         if (without > score) score = without, best = fewer;
     }
-    if (score > node.score + slack(node.score)) node.removal.push_back({score, -1, -1, &at(std::move(best), score)});
+    if (score > node.score + slack(node.score)) node.removal.push_back({score, -1, -1, &at(scores, std::move(best))});
     node.shrunk = true;
 }
 
@@ -82,8 +83,7 @@ void GrowShrinkTree::exchange(LocalScores& scores, Node& node) {
         if (std::binary_search(required.begin(), required.end(), p)) continue;
         std::vector<int> fewer = node.set;
         std::erase(fewer, p);
-        const auto known = known_.find(key_of(fewer));
-        Node& without = known != known_.end() ? *known->second : at(fewer, scores.score(child_, fewer));
+        Node& without = at(scores, std::move(fewer));
         if (!without.grown) add(scores, without);
         for (const Step& step : without.additions) {
             if (step.score <= node.score + slack(node.score)) break;

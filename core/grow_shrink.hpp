@@ -3,7 +3,7 @@
 //
 // A tree per variable remembers the way (Andrews, Ramsey, Sanchez-Romero, Camchong and Kummerfeld 2023): its nodes are parent sets,
 // each with the steps that gain there, best first. The first step whose variable is available is taken, so a way that was gone
-// before is a few looks and no scores. A way is a function of what is available: not of what was asked before.
+// before is a few looks and no scores. Steps are ranked by scores that are nearly right, where there are such; a set's own is exact. A way is a function of what is available: not of what was asked before.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ public:
         forget_if_large();
         Grown grown;
         Node* node = &root(scores);
-        for (Step* step; (step = next(scores, *node, available, grown));) node = step->to;
+        for (Step* step; (step = next(scores, *node, available, grown)) && step->to->score > node->score;) node = step->to;
         grown.score = node->score;
         grown.parents = node->set;
         return grown;
@@ -48,13 +48,12 @@ public:
 private:
     struct Node;
     struct Step {
-        double score;                                    // of the set it leads to
+        double score;                                    // of the set it leads to, nearly
         int add, drop;                                   // -1: none
         Node* to;
     };
     struct Node {
         std::vector<int> set;                            // sorted
-        SetKey key;
         double score = 0;
         bool grown = false, shrunk = false, exchanged = false;       // are its steps known?
         std::vector<Step> additions, exchanges;          // best first
@@ -67,7 +66,7 @@ private:
             for (Step& step : steps) {
                 if (available(step.add)) {
                     grown.taken.push_back(step.add);
-                    return reach(node, step);
+                    return reach(scores, node, step);
                 }
                 grown.missed.push_back(step.add);
             }
@@ -82,13 +81,13 @@ private:
         return first(node.exchanges);
     }
     Node& root(LocalScores& scores);
-    Node& at(std::vector<int> set, double score);
-    Step* reach(const Node& node, Step& step);
+    Node& at(LocalScores& scores, std::vector<int> set);
+    Step* reach(LocalScores& scores, const Node& node, Step& step);
     void add(LocalScores& scores, Node& node);
     void remove(LocalScores& scores, Node& node);
     void exchange(LocalScores& scores, Node& node);
     void forget_if_large();
-    double slack(double score) const { return score > lowest ? 1e-11 * (1 + std::abs(score)) : 0; }
+    double slack(double score) const { return score > lowest ? 1e-10 * (1 + std::abs(score)) : 0; }
 
     const int child_;
     const Allowed& allowed_;

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "grow_shrink.hpp"
+#include "near_scores.hpp"
 #include "recombine.hpp"
 #include "search_greedy.hpp"
 #include "varset.hpp"
@@ -63,9 +64,10 @@ struct Best {
 };
 
 // Climb, trees and runs ask for many families more than once.
-class Remembered final : public LocalScores {
+class Remembered final : public LocalScores, public NearScores {
 public:
-    explicit Remembered(std::unique_ptr<LocalScores> scores) : scores_(std::move(scores)), known_(std::size_t{1} << 20) {}
+    explicit Remembered(std::unique_ptr<LocalScores> scores)
+        : scores_(std::move(scores)), near_(dynamic_cast<NearScores*>(scores_.get())), known_(std::size_t{1} << 20) {}
     double score(int child, std::span<const int> parents) override {
         const SetKey key = key_of(parents) + own(child);
         if (const double* known = known_.find(key)) return *known;
@@ -98,6 +100,10 @@ public:
         }
         keep();
     }
+    void near(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
+        if (near_) near_->near(child, parents, candidates, out);
+        else extend(child, parents, candidates, out);
+    }
     double unavailable(int child) const override { return scores_->unavailable(child); }
     std::uint64_t left_out() const override { return scores_->left_out(); }
     std::unique_ptr<LocalScores> another() const override { return std::make_unique<Remembered>(scores_->another()); }
@@ -105,6 +111,7 @@ public:
 private:
     static SetKey own(int child) { return {mixed_bits(static_cast<std::uint64_t>(child) + 1), 1}; }
     std::unique_ptr<LocalScores> scores_;
+    NearScores* near_;                                   // the same, if it has them
     SetCache<double> known_;
 };
 
@@ -112,7 +119,8 @@ class Boss {
 public:
     Boss(Shared& shared, LocalScores& scores, std::uint64_t seed)
         : shared_(shared), scores_(scores), allowed_(shared.allowed), n_(allowed_.variables()), order_(n_), position_(n_), hash_(n_),
-          state_(n_), matters_(n_, VarSet(n_)), gains_(std::size_t{1} << 16), queue_(n_), queued_(n_), marked_(n_), random_(seed) {}
+          state_(n_), matters_(n_, VarSet(n_)), gains_(std::size_t{1} << 16), queue_(n_), queued_(n_), marked_(n_),
+          most_(n_, std::numeric_limits<double>::quiet_NaN()), random_(seed) {}
 
     void start_at_random() {
         std::vector<int> order(n_);
@@ -253,47 +261,63 @@ private:
         return value = there ? state_[w].score - other : other - state_[w].score;
     }
 
-    // The best place, if it is better than here; among equals the nearest, on the left before the right.
+    // What v has when all others come before it: taken as the most that it can have, and raised where that is wrong.
+    double most(int v) {
+        if (std::isnan(most_[v])) most_[v] = shared_.trees[v].grow(scores_, [](int) { return true; }).score;
+        return most_[v] = std::max(most_[v], state_[v].score);
+    }
+
+    // The best place, if it is better than here; among equals the nearest, on the left before the right. A walk ends where what is
+    // left to win cannot pay.
     Slot best_slot(int v) {
         const int here = position_[v];
-        int low = -1, high = n_;                         // between them it may go
-        for (int p : allowed_.required[v]) low = std::max(low, position_[p]);
-        for (int c : shared_.required_children[v]) high = std::min(high, position_[c]);
+        const auto [low, high] = range(v);
         const double own = state_[v].score;
         Slot best{slack_, -1};
         auto mark = [&](const std::vector<int>& list) {
             ++stamp_;
             for (int u : list) marked_[u] = stamp_;
         };
-        double others = 0, mine = 0;
+        double others = 0, mine = 0, left = 0;
+        for (int i = low + 1; i < here; ++i)
+            if (const int u = order_[i]; matters_[v].contains(u)) left += most(u) - state_[u].score;
         mark(state_[v].taken);
-        for (int i = here - 1; i > low; --i) {
+        for (int i = here - 1; i > low && mine + others + left > best.gain; --i) {
             const int u = order_[i];
             const bool to_u = matters_[v].contains(u), to_v = marked_[u] == stamp_;
-            if (!to_u && !to_v) continue;
-            if (to_u) others += gain(u, v);
+            if (to_u) {
+                others += gain(u, v);
+                left -= most(u) - state_[u].score;
+            }
             if (to_v) {
                 const Grown grown = project_at(v, i);
                 mine = grown.score - own;
                 mark(grown.taken);
             }
-            if (mine + others > best.gain + slack_) best = {mine + others, i};
+            if ((to_u || to_v) && mine + others > best.gain + slack_) best = {mine + others, i};
         }
         others = mine = 0;
         mark(state_[v].missed);
-        for (int i = here + 1; i < high; ++i) {
+        left = state_[v].missed.empty() ? 0 : most(v) - own;
+        for (int i = here + 1; i < high && others + left > best.gain; ++i) {
             const int u = order_[i];
             const bool to_u = matters_[v].contains(u), to_v = marked_[u] == stamp_;
-            if (!to_u && !to_v) continue;
             if (to_u) others -= gain(u, v);
             if (to_v) {
                 const Grown grown = project_at(v, i + 1);
                 mine = grown.score - own;
                 mark(grown.missed);
             }
-            if (mine + others > best.gain + slack_) best = {mine + others, i};
+            if ((to_u || to_v) && mine + others > best.gain + slack_) best = {mine + others, i};
         }
         return best;
+    }
+    // Between which places, both left out, it may stand.
+    std::pair<int, int> range(int v) const {
+        int low = -1, high = n_;
+        for (int p : allowed_.required[v]) low = std::max(low, position_[p]);
+        for (int c : shared_.required_children[v]) high = std::min(high, position_[c]);
+        return {low, high};
     }
 
     void wake(int v) {
@@ -390,9 +414,7 @@ private:
             const auto& near = relations(v);
             if (near.empty()) return;
             const int over = near[chance(near.size())], next = near[chance(near.size())];
-            int low = -1, high = n_;
-            for (int p : allowed_.required[v]) low = std::max(low, position_[p]);
-            for (int c : shared_.required_children[v]) high = std::min(high, position_[c]);
+            const auto [low, high] = range(v);
             move(v, std::clamp(position_[over], low + 1, high - 1));
             v = next;
         }
@@ -477,6 +499,7 @@ private:
     std::vector<std::uint64_t> marked_;
     std::uint64_t stamp_ = 0;
     std::vector<int> touched_, relations_;
+    std::vector<double> most_;                           // NaN: not known yet
     Best best_;
     std::mt19937_64 random_;
 };
