@@ -1,5 +1,6 @@
 // The parents that a variable takes of those available: grown one by one, each time the one that gains most, then shrunk; again
-// until neither brings anything. With as many parents as it may have, one is exchanged for another where that gains.
+// until neither brings anything. Then one is exchanged for another where that gains, of a few parents or of as many as may be: greedy
+// growing takes what stands for two true parents before either of them, and gets stuck there. Of many parents that costs more than all else.
 //
 // A tree per variable remembers the way (Andrews, Ramsey, Sanchez-Romero, Camchong and Kummerfeld 2023): its nodes are parent sets,
 // each with the steps that gain there, best first. The first step whose variable is available is taken, so a way that was gone
@@ -27,6 +28,7 @@ struct Grown {
 
 class GrowShrinkTree {
 public:
+    static constexpr std::size_t few = 4;
     static constexpr double lowest = -1e18;              // stands for minus infinity, so that differences are numbers
 
     // `held` counts the steps that all trees remember; both must outlive this.
@@ -77,7 +79,7 @@ private:
         if (Step* step = first(node.additions)) return step;
         if (!node.shrunk) remove(scores, node);
         if (!node.removal.empty()) return &node.removal[0];
-        if (full && !node.exchanged) exchange(scores, node);
+        if ((full || node.set.size() <= few) && !node.exchanged) exchange(scores, node);
         return first(node.exchanges);
     }
     Node& root(LocalScores& scores);

@@ -61,7 +61,7 @@ def test_the_projection_of_an_order_is_slow_grow_shrink(seed, score, constrained
     data = table(seed, int(rng.integers(1, 7)), discrete=1.0 if score == "bdeu" else 0.5)
     allowed = allowed_by(drawn_constraints(rng, list(data.names)) if constrained else None, data.names, None)
     source = build_source(data, score, "uniform")
-    order = [p for p in rng.permutation(data.names)]
+    order = list(map(str, rng.permutation(data.names)))
     order.sort(key=lambda name: _depth(allowed.required, name))
     numbers = [allowed.index[name] for name in order]
     fast = _core.project_order(source.scores, allowed.for_core, numbers)
@@ -111,7 +111,9 @@ def test_constraints_are_honoured():
     for seed in range(500):
         rng, data = np.random.default_rng(seed), tables[seed % 10]
         limits = drawn_constraints(rng, list(data.names))
-        found = sp.find(data, score="cg", search="boss", max_parents=None, constraints=limits, seed=seed, n_jobs=1, runs=2)
+        found = sp.find(
+            data, score="cg", search="boss", max_parents=None, constraints=limits, seed=seed, n_jobs=1, runs=2
+        )
         allowed = allowed_by(limits, data.names)
         assert acyclic(found.parents)
         assert all(allowed.permits(child, own) for child, own in found.parents.items())

@@ -500,7 +500,7 @@ _BOSS = (
     ),
     Option(
         "patience",
-        1,
+        2,
         "perturbations per variable without improvement before a run ends; 0 is a plain climb",
         kind="integer",
         low=0,

@@ -11,14 +11,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from slow.graphs import Parents
 
 Score = Callable[[str, tuple[str, ...]], float]
-SLACK = 1e-11
+SLACK = 1e-10
+FEW = 4
 
 
 def grow_shrink(
     score: Score, child: str, available: Collection[str], required: Collection[str] = (), most: int = 99
 ) -> tuple[str, ...]:
-    """The best one more while that gains, then the best one less, then (at the limit) the best exchange; all again until
-    nothing gains. Equal scores: the earlier name."""
+    """The best one more while that gains, then the best one less, then (of a few, or at the limit) the best exchange;
+    all again until nothing gains. Equal scores: the earlier name."""
     parents = tuple(sorted(required))
     while True:
         now = score(child, parents)
@@ -26,7 +27,8 @@ def grow_shrink(
         free = [p for p in parents if p not in required]
         more = [plus(parents, one) for one in others] if len(parents) < most else []
         fewer = [minus(parents, one) for one in free]
-        exchanged = [plus(minus(parents, p), one) for one in others for p in free] if len(parents) >= most else []
+        swap = len(parents) >= most or len(parents) <= FEW
+        exchanged = [plus(minus(parents, p), one) for one in others for p in free] if swap else []
         for sets in (more, fewer, exchanged):
             best = max(sets, key=lambda own: score(child, own), default=parents)
             if score(child, best) > now + SLACK * (1 + abs(now)):
@@ -44,7 +46,9 @@ def minus(parents: tuple[str, ...], one: str) -> tuple[str, ...]:
     return tuple(p for p in parents if p != one)
 
 
-def projected(score: Score, order: Sequence[str], candidates: Parents, required: Parents, most: dict[str, int]) -> Parents:
+def projected(
+    score: Score, order: Sequence[str], candidates: Parents, required: Parents, most: dict[str, int]
+) -> Parents:
     """The parents that every variable takes of those before it."""
     return {
         child: grow_shrink(score, child, set(order[:i]) & set(candidates[child]), required[child], most[child])
