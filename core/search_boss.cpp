@@ -29,6 +29,7 @@ namespace spinney {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr int few_variables = 30;                        // fewer have as many shakes: they cost nothing
 
 struct Shared {                                          // by all runs
     const Allowed& allowed;
@@ -559,7 +560,7 @@ BossResult boss(LocalScores& scores, const BossRequest& request, Team& team, Con
         try {
             if (task == 0) one.start_from_order(given.order);
             else one.start_at_random();
-            one.improve(static_cast<std::uint64_t>(request.patience) * n);
+            one.improve(static_cast<std::uint64_t>(request.patience) * std::max(n, few_variables));
         } catch (const Stopped&) {}                      // the best so far was kept
         ended[task] = one.best();
     });

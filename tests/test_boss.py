@@ -2,8 +2,8 @@
 
 In:  scores of small tables, perfect scores of random graphs, constraints drawn at random.
 Out: the projection of an order is the slow one; no single move betters the order it ends with; the class of the graph
-under a perfect score; constraints honoured; the same whatever the threads and the order of the columns; a start is never
-made worse; a network after a stop."""
+under a perfect score; constraints honoured; the same whatever the threads and the order of the columns; a start is
+never made worse; a network after a stop."""
 
 from __future__ import annotations
 
