@@ -30,9 +30,11 @@ READS = {"sets": "parent sets", "scores": "parent sets, or the data", "tests": "
 SCORES_TEXT = """\
 # Scores
 
-Without a choice the score is `auto`: `bdeu` where all columns are discrete, `pcart` where a column is continuous.
-`learn` says which, and why; the plan of the network has the score itself and the reason. The search `auto` then
-foresees the work and searches exactly, by tabu, or by one climb.
+Without a choice the score is `auto`: `bdeu` where all columns are discrete; where a column is continuous `best`, which
+compares `pcart`, `pcart(leaf=linear)` and `ft` in every node, or `pcart` alone if the table has more than 10 million
+cells. `learn` says which, and why; the plan of the network has the score itself and the reason. [Which score for a
+mixed table](mixed.md) says what was measured, and when to take another. The search `auto` then foresees the work and
+searches exactly, by tabu, or by one climb.
 
 A categorical parent may have any number of levels. Trees (`pcart`) split its 13 most frequent ones and treat the others
 as one level, `ft` tells the 63 most frequent ones; equal counts go by the texts of the levels. Where several discrete

@@ -712,7 +712,7 @@ _BEST = Score(
     (
         Option(
             "scores",
-            ("pcart", "ft", "graph"),
+            ("pcart", "pcart(leaf=linear)", "ft"),
             "the scores to choose from, each the log of a probability or density of the child; where that takes a "
             "prior on structures (graph), it is on",
             kind="choices",
@@ -727,8 +727,8 @@ _BEST = Score(
 
 AUTO = Score(
     "auto",
-    "decided from the kinds of the columns: bdeu where all are discrete, else pcart; said with the reason. Classifiers "
-    "have their own: bd (naive-bayes), fnml (tan), bdeu (network)",
+    "decided from the kinds of the columns: bdeu where all are discrete, else best; of tables of more than 10 million "
+    "cells, pcart. Said with the reason. Classifiers have their own: bd (naive-bayes), fnml (tan), bdeu (network)",
     source="",
     parents=any_of(*_MIXED),
 )
