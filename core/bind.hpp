@@ -219,12 +219,6 @@ inline ListedSets read_sets(const SetsIn& arrays) {
     return sets;
 }
 
-inline VarSet to_set(const std::vector<int>& list, int variables) {
-    VarSet set(variables);
-    for (int v : list) set.insert(v);
-    return set;
-}
-
 inline std::vector<int> everybody(int variables) {
     std::vector<int> all(variables);
     std::iota(all.begin(), all.end(), 0);

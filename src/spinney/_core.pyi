@@ -98,15 +98,19 @@ class GreedyArgs:
     def allowed(self) -> Allowed: ...
 
 def greedy(scores: Scores, args: GreedyArgs, progress: object | None, most_bytes: float = 0.0) -> dict[str, Any]: ...
-
-class GesArgs:
-    def __init__(
-        self, start: list[Any], allowed: Allowed, equivalent: bool, extended: bool, time_limit: float, threads: int
-    ) -> None: ...
-    @property
-    def threads(self) -> int: ...
-
-def ges(scores: Scores, args: GesArgs, progress: object | None, most_bytes: float = 0.0) -> dict[str, Any]: ...
+def boss(
+    scores: Scores,
+    start: list[Any],
+    allowed: Allowed,
+    runs: int,
+    patience: int,
+    seed: int,
+    threads: int,
+    progress: object | None,
+    time_limit: float,
+    most_bytes: float = 0.0,
+) -> dict[str, Any]: ...
+def project_order(scores: Scores, allowed: Allowed, order: Sequence[int]) -> list[list[int]]: ...
 def dp(
     sets: Sequence[tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32]]],
     threads: int,

@@ -520,6 +520,24 @@ _ORDER = (
         open=False,
     ),
 )
+_BOSS = (
+    Option(
+        "runs",
+        1,
+        "independent runs from random orders; a start is the first of them",
+        kind="integer",
+        low=1,
+        open=False,
+    ),
+    Option(
+        "patience",
+        2,
+        "perturbations per variable without improvement before a run ends; 0 is a plain climb",
+        kind="integer",
+        low=0,
+        open=False,
+    ),
+)
 
 _EXACT = (
     Option("k", 1, "how many networks: the best, and after it the next best", kind="integer", low=1, open=False),
@@ -614,6 +632,14 @@ _SEARCHES = (
         _ORDER,
         run="spinney.search.order:run",
         reads="sets",
+    ),
+    Search(
+        "boss",
+        "best order score search: as order, with parents grown and shrunk among the variables before; no sets are "
+        "scored beforehand",
+        "Andrews, Ramsey, Sanchez-Romero, Camchong and Kummerfeld (2023)",
+        _BOSS,
+        run="spinney.search.boss:run",
     ),
     Search(
         "local-global",
