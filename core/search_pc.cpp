@@ -186,10 +186,17 @@ private:
 // Two variables that are not adjacent and have common neighbours.
 struct Ends {
     int x, y;
-    std::vector<int> common, colliders;
-    std::uint64_t ambiguous = 0;
+    std::vector<int> common, colliders, ambiguous;       // sorted
     double p = -1;                                       // the largest of a set that parts them
 };
+
+const Ends* ends_of(const std::vector<Ends>& all, int x, int y) {
+    const std::pair<int, int> pair = std::minmax(x, y);
+    const auto at = std::lower_bound(all.begin(), all.end(), pair, [](const Ends& ends, const std::pair<int, int>& own) {
+        return std::pair(ends.x, ends.y) < own;
+    });
+    return at != all.end() && std::pair(at->x, at->y) == pair ? &*at : nullptr;
+}
 
 class Colliders {
 public:
@@ -222,7 +229,7 @@ private:
         std::sort(triples.begin(), triples.end());
         std::vector<Ends> all;
         for (auto [x, y, z] : triples) {
-            if (all.empty() || all.back().x != x || all.back().y != y) all.push_back({x, y, {}, {}});
+            if (all.empty() || all.back().x != x || all.back().y != y) all.push_back({x, y, {}, {}, {}});
             all.back().common.push_back(z);
         }
         return all;
@@ -256,7 +263,7 @@ private:
         });
         for (std::size_t i = 0; i < ends.common.size(); ++i) {
             if (without[i] && !with[i]) ends.colliders.push_back(ends.common[i]);
-            ends.ambiguous += without[i] == with[i];     // in some; or nothing parts the two any more
+            if (without[i] == with[i]) ends.ambiguous.push_back(ends.common[i]);         // in some; or nothing parts the two any more
         }
     }
     // found(set, p) for all sets that part the two.
@@ -279,16 +286,16 @@ private:
 // The edges that have a direction; never a cycle.
 class Arrows {
 public:
-    explicit Arrows(int variables) : children_(variables), parents_(variables, 0), seen_(variables, 0) {}
+    explicit Arrows(int variables) : children_(variables), parents_(variables), seen_(variables, 0) {}
     bool has(int parent, int child) const { return contains(children_[parent], child); }
-    std::size_t parents(int child) const { return parents_[child]; }
     const std::vector<int>& children(int parent) const { return children_[parent]; }
+    const std::vector<int>& parents_of(int child) const { return parents_[child]; }
     bool add(int parent, int child) {                    // unless it closes a cycle
         if (has(parent, child)) return true;
         if (reaches(child, parent)) return false;
         auto& own = children_[parent];
         own.insert(std::lower_bound(own.begin(), own.end(), child), child);
-        ++parents_[child];
+        parents_[child].push_back(parent);
         return true;
     }
     bool reaches(int from, int to) {
@@ -306,7 +313,7 @@ public:
 
 private:
     Lists children_;                                     // sorted
-    std::vector<std::size_t> parents_;
+    Lists parents_;
     std::vector<std::uint64_t> seen_;
     std::uint64_t round_ = 0;
 };
@@ -327,16 +334,26 @@ void add_known(Skeleton& skeleton, const Allowed& allowed, Arrows& arrows, PcRes
     }
 }
 
+// Would this arrow make a collider, with an earlier one, that the tests deny?
+bool denied(const std::vector<Ends>& all, const Arrows& arrows, int x, int z) {
+    if (arrows.has(x, z)) return false;
+    return std::ranges::any_of(arrows.parents_of(z), [&](int other) {
+        const Ends* ends = ends_of(all, x, other);
+        return ends && !contains(ends->colliders, z) && !contains(ends->ambiguous, z);
+    });
+}
+
 void add_colliders(const std::vector<Ends>& all, const Allowed& allowed, Arrows& arrows, PcResult& result) {
     std::vector<std::tuple<double, int, int, int>> sorted;
     for (const Ends& ends : all) {
-        result.ambiguous += ends.ambiguous;
+        result.ambiguous += ends.ambiguous.size();
         for (int z : ends.colliders) sorted.emplace_back(-ends.p, z, ends.x, ends.y);
     }
     std::sort(sorted.begin(), sorted.end());
     for (auto [p, z, x, y] : sorted) {
         const int more = !arrows.has(x, z) + !arrows.has(y, z);
-        const bool holds = arrows.parents(z) + more <= static_cast<std::size_t>(allowed.most[z]) && !arrows.reaches(z, x) && !arrows.reaches(z, y);
+        const bool holds = arrows.parents_of(z).size() + more <= static_cast<std::size_t>(allowed.most[z]) && !arrows.reaches(z, x) &&
+                           !arrows.reaches(z, y) && !denied(all, arrows, x, z) && !denied(all, arrows, y, z);
         if (holds) arrows.add(x, z), arrows.add(y, z);
         else ++result.overruled;
     }
@@ -344,7 +361,8 @@ void add_colliders(const std::vector<Ends>& all, const Allowed& allowed, Arrows&
 
 // A DAG with these edges and arrows, without further colliders where there is one: nodes that can be last are taken away, one
 // after another, the last name first (Dor and Tarsi 1992). Where none can be, the one goes that costs least: parents beyond the most
-// that it may have, then further colliders, then the evidence against these. Arrows have no cycle, so some node has none that leaves it.
+// that it may have, then further colliders, above all where the tests deny one, then the evidence against these. Arrows have no
+// cycle, so some node has none that leaves it.
 class Extension {
 public:
     Extension(const Skeleton& skeleton, const std::vector<Ends>& ends, const Allowed& allowed, const Arrows& arrows)
@@ -360,9 +378,7 @@ public:
             int v;
             if (ready_.empty()) {
                 v = least_costly();
-                const Cost own = cost(v);
-                result.dropped += own.beyond;
-                result.further += own.colliders;
+                result.dropped += cost(v).beyond;
             } else {
                 v = ready_.top();
                 ready_.pop();
@@ -374,7 +390,7 @@ public:
 
 private:
     struct Cost {
-        std::size_t beyond, colliders;
+        std::size_t beyond, denied, colliders;
         double evidence;
         auto operator<=>(const Cost&) const = default;
     };
@@ -415,20 +431,16 @@ private:
     }
     Cost cost(int v) const {
         const std::vector<int> own = kept(v);
-        Cost found{left_[v].size() - own.size(), 0, 0};
+        Cost found{left_[v].size() - own.size(), 0, 0, 0};
         for (std::size_t i = 0; i < own.size(); ++i)
             for (std::size_t j = i + 1; j < own.size(); ++j) {
                 if (contains(left_[own[i]], own[j]) || (directed(own[i], v) && directed(own[j], v))) continue;
+                const Ends* ends = ends_of(ends_, own[i], own[j]);
                 ++found.colliders;
-                found.evidence = std::max(found.evidence, evidence(own[i], own[j]));
+                found.denied += ends && !contains(ends->ambiguous, v);
+                if (ends) found.evidence = std::max(found.evidence, ends->p);
             }
         return found;
-    }
-    double evidence(int x, int y) const {
-        const auto at = std::lower_bound(ends_.begin(), ends_.end(), std::pair(x, y), [](const Ends& ends, const std::pair<int, int>& pair) {
-            return std::pair(ends.x, ends.y) < pair;
-        });
-        return at != ends_.end() && at->x == x && at->y == y ? std::max(at->p, 0.0) : 0;
     }
     int least_costly() const {
         int best = -1;
@@ -450,6 +462,20 @@ private:
     std::priority_queue<int> ready_;
 };
 
+// Colliders of the DAG that no test has found.
+std::uint64_t further_colliders(const Lists& parents, const std::vector<Ends>& all) {
+    std::uint64_t count = 0;
+    for (int v = 0; v < static_cast<int>(parents.size()); ++v)
+        for (std::size_t i = 0; i < parents[v].size(); ++i)
+            for (std::size_t j = i + 1; j < parents[v].size(); ++j) {
+                const int x = parents[v][i], y = parents[v][j];
+                if (contains(parents[x], y) || contains(parents[y], x)) continue;
+                const Ends* ends = ends_of(all, x, y);
+                count += !ends || !contains(ends->colliders, v);
+            }
+    return count;
+}
+
 }  // namespace
 
 PcResult pc(const Tests& tests, const PcRequest& request, double most_bytes, Team& team, Control& control) {
@@ -462,6 +488,7 @@ PcResult pc(const Tests& tests, const PcRequest& request, double most_bytes, Tea
     const std::vector<Ends> ends = Colliders(skeleton, request, result.separations, asking).find(team, control);
     add_colliders(ends, request.allowed, arrows, result);
     Extension(skeleton, ends, request.allowed, arrows).find(result);
+    result.further = further_colliders(result.parents, ends);
     asking.add_to(result);
     return result;
 }
