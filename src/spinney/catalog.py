@@ -574,6 +574,22 @@ _SEARCHES = (
         run="spinney.search.greedy:run",
     ),
     Search(
+        "ges",
+        "greedy search over classes of Markov equivalent DAGs: inserts, deletes and turns of edges, then every delete by "
+        "force",
+        "Chickering (2002); Hauser and Bühlmann (2012); Nazaret and Blei (2024)",
+        (
+            Option(
+                "extended",
+                True,
+                "whether edges are deleted by force at the end, kept out and the search continued; kept if better",
+                kind="truth",
+            ),
+        ),
+        run="spinney.search.ges:run",
+        returns="class",
+    ),
+    Search(
         "order",
         "local search over orders of the variables: each has its best parent set among the variables before it",
         "Lee and van Beek (2017)",

@@ -1,8 +1,8 @@
 """A population whose independences are exactly those of a DAG, and a perfect score of it.
 
 In:  a DAG, as the parents of each of some ten names at the most.
-Out: d-separation; a score that is decomposable, equal on Markov equivalent DAGs and locally consistent (Chickering 2002): an
-edge gains exactly when its two ends are dependent given the other parents.
+Out: d-separation; a score that is decomposable, equal on Markov equivalent DAGs and locally consistent (Chickering
+2002): an edge gains exactly when its two ends are dependent given the other parents.
 
 The score is the limit of BIC: the log-likelihood of many rows of a linear Gaussian population with this DAG, less 1 per
 edge. Its covariance is known, so there is no sampling; it is checked for every pair given every
