@@ -72,7 +72,7 @@ public:
                   [](const Separation& a, const Separation& b) { return std::pair(a.x, a.y) < std::pair(b.x, b.y); });
     }
     bool looked_at_all_pairs() const { return all_pairs_; }
-    bool may_join(int x, int y) const { return allowed_.place(x, y) >= 0 || allowed_.place(y, x) >= 0; }
+    bool may_join(int x, int y) const { return allowed_.may(x, y) || allowed_.may(y, x); }
     std::vector<Edge>& edges() { return edges_; }
     const Lists& around() const { return around_; }
     double p_of(int x, int y) const { return place_of(x, y)->p; }
@@ -85,7 +85,7 @@ public:
     std::vector<int> possible(int x, int y) const {
         std::vector<int> found;
         for (int v : around_[x])
-            if (v != y && allowed_.place(x, v) >= 0) found.push_back(v);
+            if (v != y && allowed_.may(x, v)) found.push_back(v);
         return found;
     }
     // visit(set) for all sets of this size among the possible parents of x, or of y; a set of both once.
@@ -324,10 +324,10 @@ void add_known(Skeleton& skeleton, const Allowed& allowed, Arrows& arrows, PcRes
         for (int parent : allowed.required[child]) arrows.add(parent, child);
     std::vector<Edge> known;
     for (const Edge& edge : skeleton.edges())
-        if (!edge.required && (allowed.place(edge.x, edge.y) < 0 || allowed.place(edge.y, edge.x) < 0)) known.push_back(edge);
+        if (!edge.required && (!allowed.may(edge.x, edge.y) || !allowed.may(edge.y, edge.x))) known.push_back(edge);
     std::sort(known.begin(), known.end(), [](const Edge& a, const Edge& b) { return std::tuple(a.p, a.x, a.y) < std::tuple(b.p, b.x, b.y); });
     for (const Edge& edge : known) {
-        const bool to_y = allowed.place(edge.y, edge.x) >= 0;
+        const bool to_y = allowed.may(edge.y, edge.x);
         if (arrows.add(to_y ? edge.x : edge.y, to_y ? edge.y : edge.x)) continue;
         skeleton.drop(edge.x, edge.y);
         ++result.dropped;

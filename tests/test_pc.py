@@ -1,8 +1,8 @@
 """pc and cpc: an oracle of independence, a slow twin, constraints, stops; what changes nothing.
 
 In:  random DAGs of which every independence is known; small random tables of all kinds.
-Out: the class of the DAG; the same edges, sets and directions as the slow twin; constraints that hold in the class and in its
-member."""
+Out: the class of the DAG; the same edges, sets and directions as the slow twin; constraints that hold in the class and
+in its member."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def test_the_class_of_500_random_graphs_is_recovered_from_their_independences(se
 
 @pytest.mark.parametrize("search", BOTH)
 def test_true_knowledge_narrows_the_class_to_the_members_that_have_it(search: str) -> None:
-    """Required edges and forbidden directions of the truth: the answer is what all members of its class agree on that have
-    them; forbidden pairs still tell colliders."""
+    """Required edges and forbidden directions of the truth: the answer is what all members of its class agree on that
+    have them; forbidden pairs still tell colliders."""
     rng = np.random.default_rng(2)
     graphs = {n: all_dags([chr(ord("a") + i) for i in range(n)]) for n in (2, 3, 4)}
     for parents in random_dags(120, seed=16, most=4):
@@ -119,7 +119,9 @@ def test_true_knowledge_narrows_the_class_to_the_members_that_have_it(search: st
 # --- the slow twin ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("test", "kinds"), [("g2", "dddd"), ("cg", "cdcd"), ("cg", "ccccc"), ("mvp", "cdc"), ("dg", "dcdcc")])
+@pytest.mark.parametrize(
+    ("test", "kinds"), [("g2", "dddd"), ("cg", "cdcd"), ("cg", "ccccc"), ("mvp", "cdc"), ("dg", "dcdcc")]
+)
 @pytest.mark.parametrize("search", BOTH)
 def test_equals_the_slow_twin_on_small_tables(search: str, test: str, kinds: str) -> None:
     alpha, agreed = 0.1, 0
@@ -132,7 +134,9 @@ def test_equals_the_slow_twin_on_small_tables(search: str, test: str, kinds: str
         found = sp.find(data, "pcart", search=search, test=test, alpha=alpha, max_parents=None, n_jobs=1)
         assert of(found).skeleton() == joined
         assert found.separations is not None
-        assert {frozenset((own.x, own.y)): own.given for own in found.separations} == {k: v for k, v in parted.items() if v}
+        assert {frozenset((own.x, own.y)): own.given for own in found.separations} == {
+            k: v for k, v in parted.items() if v
+        }
         for own in found.separations:
             assert own.p_value == pytest.approx(p(own.x, own.y, own.given), rel=1e-9, abs=1e-15)
         colliders = (
@@ -246,9 +250,7 @@ def test_constraints_hold_in_random_cases(search: str) -> None:
         tiers = [] if rng.random() < 0.5 else [order[:2], order[2:4]]
         limit = int(rng.integers(max(1, max(sum(c == n for _, c in required) for n in names)), 5))
         constraints = sp.Constraints(required, forbidden, tiers, {names[0]: 4, names[1]: limit})
-        found = sp.find(
-            data, "dg", search=search, alpha=0.3, constraints=constraints, max_parents=limit, n_jobs=1
-        )
+        found = sp.find(data, "dg", search=search, alpha=0.3, constraints=constraints, max_parents=limit, n_jobs=1)
         allowed = allowed_by(constraints, names, limit)
         for child, own in found.parents.items():
             assert allowed.permits(child, own)
@@ -263,7 +265,10 @@ def test_constraints_hold_in_random_cases(search: str) -> None:
 def test_edges_beyond_max_parents_are_left_out_weakest_first_and_said() -> None:
     rng = np.random.default_rng(1)
     causes = {name: rng.normal(size=500) for name in "abcd"}
-    frame = {**causes, "z": sum(w * causes[n] for n, w in zip("abcd", (2, 1.5, 1, 0.3), strict=True)) + rng.normal(size=500)}
+    frame = {
+        **causes,
+        "z": sum(w * causes[n] for n, w in zip("abcd", (2, 1.5, 1, 0.3), strict=True)) + rng.normal(size=500),
+    }
     data = sp.Dataset.from_frame(frame)
     free = sp.find(data, "bge", search="pc", max_parents=None)
     assert free.parents["z"] == ("a", "b", "c", "d") and not free.notes
@@ -359,7 +364,8 @@ def test_learn_fits_a_member_and_files_keep_the_class_and_the_sets(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("score", "test", "same"), [("mvp", "auto", "mvp"), ("bdeu", "auto", "g2"), ("bic", "auto", "g2"), ("pcart", "auto", "cg")]
+    ("score", "test", "same"),
+    [("mvp", "auto", "mvp"), ("bdeu", "auto", "g2"), ("bic", "auto", "g2"), ("pcart", "auto", "cg")],
 )
 def test_the_test_follows_the_score_unless_told(score: str, test: str, same: str) -> None:
     data = table(6, "dddd" if same == "g2" else "cdcd", 200)

@@ -622,6 +622,7 @@ _SEARCHES = (
     ),
 )
 
+
 def _all_scores() -> Rows[Any]:
     return cast(Rows[Any], SCORES)
 
@@ -629,9 +630,9 @@ def _all_scores() -> Rows[Any]:
 _TEST = Option(
     "test",
     "auto",
-    "the test of independence: g2 (tables), or the likelihood ratio of a score that counts parameters, such as cg, dg or "
-    "lr(degree=2); auto: that of the score where it has one, else g2 where all columns are discrete and cg where not; or a "
-    "function(data, x, y, given) that returns a p-value",
+    "the test of independence: g2 (tables), or the likelihood ratio of a score that counts parameters, such as cg, dg "
+    "or lr(degree=2); auto: that of the score where it has one, else g2 where all columns are discrete and cg where "
+    "not; or a function(data, x, y, given) that returns a p-value",
     kind="choice",
     of=_all_scores,
     words={"auto": (), "g2": ()},

@@ -31,8 +31,8 @@ class Option:
     name: str
     default: Any
     help: str
-    # number, integer, truth, network, name (of a column), word, letters (in any order), choice (one of a table, one of the
-    # words, or a function of the user's), choices (all that is given)
+    # number, integer, truth, network, name (of a column), word, letters (in any order), choice (one of a table, one of
+    # the words, or a function of the user's), choices (all that is given)
     kind: str = "number"
     low: float = -math.inf
     high: float = math.inf

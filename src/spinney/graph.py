@@ -210,8 +210,8 @@ class CPDAG:
 
 
 def _follows(a: str, b: str, parents: Mapping[str, set[str]], around: Mapping[str, set[str]]) -> bool:
-    """Whether a - b must be a -> b: else there were a new collider at a (rule 1), a cycle (2), or one of the two whichever
-    way further edges go (3 and 4)."""
+    """Whether a - b must be a -> b: else there were a new collider at a (rule 1), a cycle (2), or one of the two
+    whichever way further edges go (3 and 4)."""
     if any(c not in around[b] for c in parents[a] if c != b):
         return True
     if any(a in parents[c] for c in parents[b]):

@@ -86,23 +86,19 @@ class IndependenceTests:
         choice = chosen_test(data, test)
         self.test = "g2" if choice.name == "ll" else choice.short
         assert isinstance(choice.entry, Score)
-        self._both = not choice.entry.equivalent or choice.values.get("exact", False)
-        self._source = build_source(data, choice)
-        own = _Tables(self._source) if choice.name == "ll" else cast(Likelihoods, self._source)
+        self.source = build_source(data, choice)
+        self._both = not self.source.equivalent
+        own = _Tables(self.source) if choice.name == "ll" else cast(Likelihoods, self.source)
         self._likelihood = cache(own.likelihood)
 
     def for_core(self) -> _core.Tests:
         """The same p-values for searches; the columns are numbered in sorted order of names."""
-        if type(self._source)._build is not Source._build:
-            return _core.likelihood_tests(self._source.scores, self._both)
-        names = self._source.names  # its likelihoods are computed in Python
+        if type(self.source)._build is not Source._build:
+            return _core.likelihood_tests(self.source.scores, self._both)
+        names = self.source.names  # its likelihoods are computed in Python
         return _core.called_tests(
             lambda x, y, given: self(names[x], names[y], [names[v] for v in given]).p_value, len(names)
         )
-
-    def most_bytes(self, threads: int) -> float:
-        """Of one family."""
-        return self._source.most_bytes(threads)
 
     def __call__(self, x: str, y: str, given: Iterable[str] = ()) -> Independence:
         others = _checked(self.data, x, y, given)
@@ -159,7 +155,7 @@ def chosen_test(data: Dataset, test: str | Choice) -> Choice:
     return choice
 
 
-def test_of(data: Dataset, score: Choice) -> str | Choice:
+def test_of(score: Choice) -> str | Choice:
     """What a search tests with unless told: the likelihoods of the score, where it is a penalised likelihood."""
     assert isinstance(score.entry, Score)
     return score if _has_likelihood(score.entry) else "auto"

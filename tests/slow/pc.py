@@ -1,8 +1,8 @@
 """PC and conservative PC once more, from the papers: Colombo and Maathuis (2014); Ramsey, Spirtes and Zhang (2006).
 
 In:  names, and a function (x, y, given) -> p-value.
-Out: the adjacent pairs, what parts the others, the colliders; and all DAGs that have these and no other colliders. Written for a
-handful of names: every set is tried, and DAGs are found by trying all directions."""
+Out: the adjacent pairs, what parts the others, the colliders; and all DAGs that have these and no other colliders.
+Written for a handful of names: every set is tried, and DAGs are found by trying all directions."""
 
 from __future__ import annotations
 
