@@ -125,9 +125,9 @@ def descendants(parents: Parents, node: str) -> set[str]:
 
 
 def wrong_effects(truth: Parents, learned: Parents) -> int:
-    """Peters and Bühlmann (2015): pairs (x, y) whose effect is wrong in the truth if one adjusts for the learned parents
-    of x; right are sets without a descendant of what lies on causal ways, that separate x and y once those ways are cut
-    at x (Shpitser, VanderWeele and Robins 2010). A learned parent y has no effect from x."""
+    """Peters and Bühlmann (2015): pairs (x, y) whose effect is wrong in the truth if one adjusts for the learned
+    parents of x. Right are sets without a descendant of what lies on causal ways, that separate x and y once those ways
+    are cut at x (Shpitser, VanderWeele and Robins 2010). A learned parent y has no effect from x."""
     wrong = 0
     for x, y in permutations(truth, 2):
         below = descendants(truth, x)
