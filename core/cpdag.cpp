@@ -32,7 +32,7 @@ Cpdag::Cpdag(const std::vector<std::vector<int>>& dag)
     }
     std::vector<int> everybody(variables());
     for (int v = 0; v < variables(); ++v) everybody[v] = v;
-    label(std::move(everybody));
+    label(std::move(everybody), 0);
     start_operator();
 }
 
@@ -214,7 +214,7 @@ void Cpdag::drop_edge(int x, int y) {
 
 // Which of the parents are compelled: Chickering (1995), seen per child. Its last parent is the one that has all its others
 // as parents; without such a one two of them are not adjacent, and all are compelled.
-void Cpdag::label(std::vector<int> waiting) {
+void Cpdag::label(std::vector<int> waiting, std::size_t anyway) {
     std::vector<int> compelled;
     for (std::size_t i = 0; i < waiting.size(); ++i) {
         const int c = waiting[i];
@@ -231,7 +231,7 @@ void Cpdag::label(std::vector<int> waiting) {
         }
         const bool same = compelled == nodes_[c].parents;
         for (int p : parents) set_edge(p, c, has(compelled, p));
-        if (same) continue;
+        if (same && i >= anyway) continue;
         for (const auto* below : {&nodes_[c].children, &nodes_[c].neighbours})
             for (int w : *below)
                 if (has(nodes_[w].member, c)) waiting.push_back(w);
@@ -262,7 +262,7 @@ void Cpdag::insert(int x, int y, std::span<const int> above) {
     add_parent(x, y);
     std::vector<int> waiting = below_both(*this, x, y);
     waiting.insert(waiting.begin(), y);
-    label(std::move(waiting));
+    label(std::move(waiting), 1);
 }
 
 void Cpdag::remove(int x, int y, std::span<const int> above) {
@@ -275,7 +275,7 @@ void Cpdag::remove(int x, int y, std::span<const int> above) {
     drop_edge(x, y);
     std::vector<int> waiting = below_both(*this, x, y);
     waiting.insert(waiting.begin(), y);
-    label(std::move(waiting));
+    label(std::move(waiting), 1);
 }
 
 void Cpdag::turn(int x, int y, std::span<const int> above) {
@@ -294,7 +294,7 @@ void Cpdag::turn(int x, int y, std::span<const int> above) {
     set_edge(x, y, true);
     std::vector<int> waiting = below_both(*this, x, y);
     waiting.insert(waiting.begin(), {x, y});
-    label(std::move(waiting));
+    label(std::move(waiting), 2);
 }
 
 bool Cpdag::settle(std::span<const int> variables, const Allowed& allowed) {

@@ -61,7 +61,7 @@ private:
     void set_edge(int from, int to, bool directed);      // between adjacent ones
     void drop_edge(int a, int b);
     void add_parent(int x, int y);
-    void label(std::vector<int> waiting);
+    void label(std::vector<int> waiting, std::size_t anyway);        // what hangs on the first of them is looked at anyway
     void start_operator();
 
     std::vector<Node> nodes_;

@@ -557,7 +557,6 @@ private:
     // ---- Forced deletes
 
     struct Forced {
-        double gain;
         std::int64_t rank;
         int x, y;
         Set above;
@@ -568,7 +567,7 @@ private:
         for (int y = 0; y < n_; ++y) {
             look();
             const auto row = delete_row(y, true);
-            for (const Operator& op : row->list) found.push_back({op.gain, op.rank, op.x, y, row->sets[op.set]});
+            for (const Operator& op : row->list) found.push_back({op.rank, op.x, y, row->sets[op.set]});
         }
         std::sort(found.begin(), found.end(), [](const Forced& a, const Forced& b) { return a.key() < b.key(); });
         return found;
@@ -589,7 +588,9 @@ private:
         }
     }
     bool try_delete(const Forced& op) {
-        const double before = gained_;
+        // The graph may be another than when the deletes were listed.
+        const Set less = joined(without(graph_[op.y].parents, op.x), op.above);
+        const double before = gained_, loss = gain_of(family(op.y, less), family(op.y, with(less, op.x)));
         const auto held = held_;
         trying_ = true;
         ++epoch_;
@@ -599,7 +600,7 @@ private:
         const auto steps = result_.steps;
         bool better = false;
         if (apply(deletes, op.x, op.y, op.above)) {
-            gained_ += op.gain;
+            gained_ += loss;
             refresh(op.x, op.y);
             climb();
             better = rank_of(request_.equivalent ? gained_ - before : member_gain()) > 0;
@@ -656,7 +657,7 @@ private:
         return parents;
     }
     GesResult finish() {
-        Listening undisturbed(nullptr);
+        Listening undisturbed(nullptr);                  // what is scored now is brief
         result_.parents = member();
         std::vector<int> everybody(n_);
         for (int v = 0; v < n_; ++v) everybody[v] = v;
