@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from spinney import _core
@@ -41,8 +41,9 @@ def run(problem: Problem) -> Found:
             f"the table has no rows, and search {method.name} tests rows; give rows, or use another search"
         )
     test, most_bytes = method["test"], 0.0
+    limits: AbstractContextManager[None] = nullcontext()
     if callable(test):
-        tests, limits = _core.called_tests(_asked(test, source.data), len(source.names)), nullcontext()
+        tests = _core.called_tests(_asked(test, source.data), len(source.names))
     else:
         own = IndependenceTests(source.data, test_of(source.choice) if test == "auto" else test)
         tests, limits, most_bytes = own.for_core(), own.source.limits(), own.source.most_bytes(problem.threads)
