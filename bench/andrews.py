@@ -312,8 +312,8 @@ def conclusions(paper: Figures, own: Figures) -> Table:
         {"conclusion": "", "its figures": "", "ours": ""},
     )
     table.notes.append(
-        "Compared are means over the runs that ended. Where cells have different numbers of runs (see the tables) these "
-        "are means over different seeds, and a run that did not end within its limit is in none: with few runs read a "
+        "Compared are means over the runs that ended. Where cells have different numbers of runs (see the tables) these"
+        " are means over different seeds, and a run that did not end within its limit is in none: with few runs read a "
         "count as a hint. A dash: nothing to compare was run."
     )
     table.rows = [[words, held(pairs, paper), held(pairs, own)] for words, pairs in CLAIMS.items()]

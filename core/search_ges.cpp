@@ -603,6 +603,10 @@ private:
             gained_ += loss;
             refresh(op.x, op.y);
             climb();
+            if (!request_.equivalent) {                  // no gain is certain before all has been climbed
+                unblock(op);
+                climb();
+            }
             better = rank_of(request_.equivalent ? gained_ - before : member_gain()) > 0;
         }
         blocked_ = {-1, -1};
@@ -610,7 +614,7 @@ private:
             trying_ = false;
             saved_.clear();
             graph_.forget();
-            for (int v : {op.x, op.y}) reset(v, inserts);
+            unblock(op);
             climb();
             return true;
         }
@@ -627,6 +631,10 @@ private:
         result_.steps = steps;
         if (!request_.equivalent) rehash();
         return false;
+    }
+    void unblock(const Forced& op) {
+        blocked_ = {-1, -1};
+        for (int v : {op.x, op.y}) reset(v, inserts);
     }
     void rehash() {
         hash_ = 0;

@@ -283,7 +283,10 @@ def listed_candidates(given: Mapping[str, Iterable[str]] | None) -> dict[str, tu
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        raise ChoiceError("candidates is a dict from a column to the columns that may be its parents")
+        raise ChoiceError(
+            "candidates is a dict from a column to the columns that may be its parents, or the name of a method: "
+            "'forest(k=5)'"
+        )
     return {child: tuple(_many(parents, f"candidates of {child!r}")) for child, parents in given.items()}
 
 

@@ -115,6 +115,10 @@ class Source(ABC):
         """Nanoseconds to score a family of so many parents, foreseen."""
         return 1e6
 
+    def choice_for(self, word: str) -> Choice:
+        """The choice as children of this kind see it, without the options that they ignore."""
+        return self.choice
+
     def after_fit(self, models: Mapping[str, LocalModel]) -> tuple[str, ...]:
         """What to say of the fitted models, for the user."""
         return ()
