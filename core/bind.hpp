@@ -29,6 +29,7 @@ using namespace nb::literals;
 namespace spinney {
 
 void bind_searches(nb::module_& m);
+void bind_tests(nb::module_& m);
 void bind_parts(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_graphs(nb::module_& m);

@@ -131,8 +131,11 @@ Terms GaussianScores::mixed_family(int child, std::span<const int> parents) {
     return {joint.likelihood - above.likelihood, joint.parameters - above.parameters};
 }
 
-Terms GaussianScores::family(int child, std::span<const int> parents) {
-    if (!counted(child, parents)) return mixed_family(child, parents);
+FamilyLikelihood GaussianScores::likelihood(int child, std::span<const int> parents) {
+    if (!counted(child, parents)) {
+        const Terms terms = mixed_family(child, parents);
+        return {terms.likelihood, terms.parameters};
+    }
     double configurations = 1;
     for (int p : parents) configurations *= common_->counts.levels(p);
     return {likelihoods_->score(child, parents), configurations * (common_->counts.levels(child) - 1)};

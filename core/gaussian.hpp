@@ -69,8 +69,7 @@ public:
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override;
     void near(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override;
     std::unique_ptr<LocalScores> another() const override;
-    // Log-likelihood and free parameters of a family, for tests of independence.
-    Terms family(int child, std::span<const int> parents);
+    FamilyLikelihood likelihood(int child, std::span<const int> parents) override;
 
 private:
     struct Common;                                       // what all workers read

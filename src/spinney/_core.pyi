@@ -129,6 +129,24 @@ def order(
 ) -> dict[str, Any]: ...
 def branching(weights: NDArray[numpy.float64], may_be_root: Sequence[bool], forest: bool, tie: float) -> list[int]: ...
 
+class Tests:
+    @property
+    def variables(self) -> int: ...
+
+def likelihood_tests(scores: Scores, both: bool) -> Tests: ...
+def called_tests(function: object, variables: int) -> Tests: ...
+def pc(
+    tests: Tests,
+    allowed: Allowed,
+    alpha: float,
+    most_given: int,
+    conservative: bool,
+    threads: int,
+    progress: object | None,
+    time_limit: float,
+    most_bytes: float = 0.0,
+) -> dict[str, Any]: ...
+
 class Part:
     def __init__(
         self, sets: Sequence[tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32]]]

@@ -557,6 +557,19 @@ _CLUSTERS = (
     Option("nodes", 0, "the most nodes of branch and cut, per part; 0: no limit", kind="integer", low=0, open=False),
 )
 
+_ALPHA = Option(
+    "alpha", 0.01, "two columns are independent where the p-value is above; smaller is sparser", low=0, high=1
+)
+_CONDITIONING = Option(
+    "max_conditioning",
+    "all",
+    "the most columns that a test conditions on; all: as many as neighbours there are",
+    kind="integer",
+    low=0,
+    open=False,
+    words={"all": ()},
+)
+
 _FOREST = (
     Option("forest", False, "leave out edges that do not raise the score; else one tree holds all", kind="truth"),
     Option("root", None, "the column (tan: attribute) that is to be the root; else the best one", kind="name"),
@@ -666,6 +679,44 @@ _SEARCHES = (
     ),
 )
 
+
+def _all_scores() -> Rows[Any]:
+    return cast(Rows[Any], SCORES)
+
+
+_TEST = Option(
+    "test",
+    "auto",
+    "the test of independence: g2 (tables), or the likelihood ratio of a score that counts parameters, such as cg, dg "
+    "or lr(degree=2); auto: that of the score where it has one, else g2 where all columns are discrete and cg where "
+    "not; or a function(data, x, y, given) that returns a p-value",
+    kind="choice",
+    of=_all_scores,
+    words={"auto": (), "g2": ()},
+)
+_PC = (_ALPHA, _TEST, _CONDITIONING)
+_BY_TESTS = (
+    Search(
+        "pc",
+        "by tests of independence: pairs that some set of neighbours parts are not joined, and what parts them directs "
+        "edges; the order of the columns decides nothing",
+        "Spirtes and Glymour (1991); Colombo and Maathuis (2014)",
+        _PC,
+        run="spinney.search.pc:run",
+        reads="tests",
+        returns="class",
+    ),
+    Search(
+        "cpc",
+        "conservative pc: an edge is directed only where all sets that part two neighbours of a column say so",
+        "Ramsey, Spirtes and Zhang (2006)",
+        _PC,
+        run="spinney.search.pc:run",
+        reads="tests",
+        returns="class",
+    ),
+)
+
 _DELIMITER = Option("delimiter", None, "what separates the cells; found from the content unless given", kind="name")
 _ENCODING = Option("encoding", None, "how the text is encoded; found from the content unless given", kind="name")
 _SHEET = Option("sheet", None, "the name of the sheet; the first unless given", kind="name")
@@ -748,10 +799,6 @@ _FORMATS = (
 )
 
 
-def _all_scores() -> Rows[Any]:
-    return cast(Rows[Any], SCORES)
-
-
 _BEST = Score(
     "best",
     "per node the local model with the highest evidence, among those of the scores that are named",
@@ -781,7 +828,7 @@ AUTO = Score(
 )
 SCORES: Rows[Score] = Rows("score", (*_SCORES, *_TREES, *_GRAPHS, *_POLYNOMIALS, *_GAUSSIAN, _BEST), AUTO)
 PRIORS = Rows("prior", _PRIORS)
-SEARCHES = Rows("search", _SEARCHES)
+SEARCHES = Rows("search", (*_SEARCHES, *_BY_TESTS))
 CANDIDATES = Rows("candidate method", _CANDIDATES)
 FORMATS = Rows("format", _FORMATS)
 
