@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import fast_sugiyama
 
@@ -88,7 +89,7 @@ def _parts(edges: Sequence[tuple[int, int]]) -> list[_Part]:
     dense = {node: i for i, node in enumerate(nodes)}
     if not edges:
         return []
-    layouts = fast_sugiyama.from_edges(
+    layouts: Any = fast_sugiyama.from_edges(  # names may be texts there; ours are numbers
         [(dense[a], dense[b]) for a, b in edges], vertex_spacing=1.0, dummy_vertices=True, dummy_size=DUMMY
     )
     return sorted(
