@@ -293,7 +293,7 @@ def work(folder: str) -> None:
     import spinney as sp
     from spinney.cli import main
 
-    assert sp.Discretiser and sp.TANClassifier  # imports scikit-learn, whose seconds are of no case
+    sp.TANClassifier(sp.Discretiser())  # imports scikit-learn, whose seconds are of no case
     scope = {
         "sp": sp,
         "np": np,
