@@ -207,7 +207,6 @@ class Allowed:
 
     @cached_property
     def for_core(self) -> _core.Allowed:
-        _check_memory(len(self.names))
         everybody = isinstance(self.candidates, Others)
         candidates = [None] * len(self.names) if everybody else self.numbers(self.candidates)
         return _core.Allowed(candidates, self.numbers(self.required), [self.most[name] for name in self.names])
@@ -237,7 +236,8 @@ class Allowed:
         )
 
 
-def _check_memory(columns: int) -> None:
+def check_pairs(columns: int) -> None:
+    """Refuse what keeps something of every pair of columns, where that does not fit."""
     need = BYTES_PER_PAIR * columns**2
     if need > 2**28 and need > 0.8 * (there := available_memory()):
         raise LimitError(

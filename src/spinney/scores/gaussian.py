@@ -47,6 +47,10 @@ class Gaussians(Source):
             prior.per_parameter,
         )
 
+    @property
+    def equivalent(self) -> bool:
+        return self.entry.equivalent and not self.choice.values.get("exact", False)
+
     @cached_property
     def _gaussians(self) -> _core.GaussianScores:
         name = self.choice.name
