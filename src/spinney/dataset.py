@@ -24,6 +24,7 @@ from spinney.files import as_path, split_suffix, write_bytes
 from spinney.fingerprint import fingerprint
 from spinney.formats import formats_of
 from spinney.kinds import Categorical, Continuous, Kind, Ordinal, Unseen, code_type, interval_codes, intervals, to_plain
+from spinney.layout import counted, html_table
 from spinney.prepare import prepare
 from spinney.reading import Kinds, Missing, Names, Reading, shown
 from spinney.standard import Standard, standard
@@ -211,13 +212,38 @@ class Dataset:
 
     def __repr__(self) -> str:
         words = [kind.word for kind in self.kinds.values()]
-        counted = ", ".join(f"{words.count(word):,} {word}" for word in dict.fromkeys(words))
-        head = f"Dataset({self.n_rows:,} rows, {len(words):,} columns: {counted})"
+        each = ", ".join(f"{words.count(word):,} {word}" for word in dict.fromkeys(words))
+        head = f"Dataset({self.n_rows:,} rows, {len(words):,} columns: {each})"
         rows = [(name, kind.word, _summary(kind)) for name, kind in list(self.kinds.items())[:_SHOWN_COLUMNS]]
         widths = [max(len(row[at]) for row in rows) for at in range(2)]
         lines = [f"  {name:<{widths[0]}}  {word:<{widths[1]}}  {text}".rstrip() for name, word, text in rows]
         more = len(words) - len(rows)
         return "\n".join([head, *lines, *([f"  and {more:,} more columns"] if more else ())])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: every column with its kind, its counts as bars, and why it is of this kind."""
+        from spinney.report.svg import bars_svg
+
+        shown = self.names[:_SHOWN_COLUMNS]
+        rows = [(name, self.kinds[name].word, _summary(self.kinds[name]), self.reasons[name]) for name in shown]
+        bars = [bars_svg(self._counts(name)) for name in shown]
+        more = len(self.names) - len(shown)
+        title = f"{counted(self.n_rows, 'row')}, {counted(len(self.names), 'column')}"
+        after = f"and {counted(more, 'more column')}" if more else ""
+        return html_table(title, ("column", "kind", "levels or range", "why", ""), rows, after, bars)
+
+    def _counts(self, name: str, most: int = 24) -> list[int]:
+        """How often each level, or values in each of some intervals, occur; of many levels the first."""
+        if self.kinds[name].discrete:
+            counted_levels: list[int] = np.bincount(self.codes(name), minlength=len(self.levels(name))).tolist()
+            return counted_levels[:most]
+        values = self.values(name)
+        low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+        if not 0 < high / 2 - low / 2 < np.inf:
+            return [len(values)]
+        place = np.minimum(((values / 2 - low / 2) / (high / 2 - low / 2) * most).astype(np.int64), most - 1)
+        counts: list[int] = np.bincount(place, minlength=most).tolist()
+        return counts
 
     def levels(self, name: str) -> tuple[str, ...]:
         """The levels of a discrete column, in the order of its codes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice, repeat
 
 ROWS = 50  # that a table shows before it is cut
 LEVELS = 10  # levels that stand side by side
@@ -82,13 +82,17 @@ def cut(lines: Sequence[str], most: int | None, noun: str, indent: str = "  ") -
     return [*lines[:most], f"{indent}... and {counted(len(lines) - most, f'more {noun}')}"]
 
 
-def html_table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], after: str = "") -> str:
-    """A table for notebooks; all text is escaped."""
+def html_table(
+    title: str, head: Sequence[str], rows: Iterable[Sequence[str]], after: str = "", pictures: Sequence[str] = ()
+) -> str:
+    """A table for notebooks; all text is escaped. `pictures` are SVG of ours, one for the end of each row."""
 
-    def line(cells: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+    def line(cells: Sequence[str], tag: str, picture: str = "") -> str:
+        last = f"<td>{picture}</td>" if picture else ""
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + f"{last}</tr>"
 
-    body = "".join(line(row, "td") for row in rows)
+    drawn = chain(pictures, repeat(""))
+    body = "".join(line(row, "td", picture) for row, picture in zip(rows, drawn, strict=False))
     caption = f'<caption style="text-align:left">{html.escape(title)}</caption>'
     more = f"<p>{html.escape(after)}</p>" if after else ""
     return f"<table>{caption}<thead>{line(head, 'th')}</thead><tbody>{body}</tbody></table>{more}"

@@ -5,10 +5,12 @@ Out: Result; or a number, or a fitted Network for a graph that is given."""
 
 from __future__ import annotations
 
+import html
 import math
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from spinney.candidates import CandidateParents, listed_or_chosen, with_chosen
@@ -58,6 +60,30 @@ class Result:
     sets: ParentSets | None = None  # the scored parent sets, where the search used them
     notes: tuple[str, ...] = ()  # what was decided about the columns and rows of the data
     why: str = ""  # why auto took another search than it had chosen
+    data: Dataset | None = field(default=None, compare=False)  # what the network was learned from
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        target: str | None = None,
+        *,
+        command: str | None = None,
+        source: str | None = None,
+    ) -> None:
+        """Write one page of HTML that shows the network, explains it and answers questions; it needs no other file.
+
+        target: the column that the page opens with.
+        command, source: the line that made the network, and the file that it was learned from, to be shown.
+
+        >>> result.report("report.html")
+        """
+        from spinney.report import write_report
+
+        write_report(path, self.network, self.data, result=self, target=target, command=command, source=source)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the network, and what is known about its score."""
+        return f"{self.network._repr_html_()}<p>{html.escape(repr(self))}</p>"
 
     def __repr__(self) -> str:
         return f"Result({self.network!r}, score {self.found.score:.4f}, {self.found.certainty})"
@@ -119,7 +145,7 @@ def learn(
     if job.chosen is not None:
         seconds = {"candidates": job.chosen.seconds, **seconds, "score": graph.scoring - job.chosen.seconds}
         notes += job.chosen.notes
-    return Result(network, found, plan, seconds, graph.sets, notes, graph.why)
+    return Result(network, found, plan, seconds, graph.sets, notes, graph.why, data)
 
 
 def _fit_found(job: Job, graph: _Graph) -> tuple[Found, Mapping[str, LocalModel]]:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spinney import predict, sample
+from spinney import predict, sample, strengths
 from spinney.catalog import choose_score
+from spinney.choices import Choice
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.errors import ChoiceError
 from spinney.fitted.model import Columns, Floats, Levels, LocalModel, align, checked_logs, some
@@ -132,6 +133,22 @@ class Network:
         """
         return sample.sample(self, n, seed)
 
+    def edge_strengths(
+        self,
+        data: Data,
+        score: str | Choice | None = None,
+        prior: str | Choice | None = None,
+        n_jobs: int = -1,
+    ) -> dict[Edge, float]:
+        """Per edge (parent, child), the strongest first: what leaving it out would cost, in nats per row of the data.
+
+        That is the score of the child's family less its score without the parent, over the rows; score and prior are
+        those that the network was learned with, unless others are named.
+
+        >>> net.edge_strengths(frame)
+        """
+        return strengths.edge_strengths(self, data, score, prior, n_jobs)
+
     def predict_proba(self, data: Data, target: str, *, unseen: Unseen = "refuse") -> Floats:
         """P(target | all other columns) per row, one column per level of the target; see predict.py.
 
@@ -193,6 +210,27 @@ class Network:
         network: Network = formats.read(path, "network")
         return network
 
+    def report(self, path: str | PathLike[str], data: Data | None = None, target: str | None = None) -> None:
+        """Write one page of HTML that shows the network, explains it and answers questions; it needs no other file.
+
+        data: rows that the network is about: their counts are shown, and the strengths of the edges. No row is kept.
+        target: the column that the page opens with.
+
+        >>> net.report("report.html", data=frame)
+        """
+        from spinney.report import write_report
+
+        write_report(path, self, data, target=target)
+
+    def plot(self) -> Any:
+        """The graph as a matplotlib Figure (extra `plot`); .savefig("net.pdf") and .svg keep lines and letters.
+
+        >>> net.plot().savefig("net.pdf")
+        """
+        from spinney.plot import plot_network
+
+        return plot_network(self)
+
     def to_networkx(self) -> networkx.DiGraph:
         """A networkx.DiGraph; nodes carry kind, levels and parents, and a table its cpt (a row per configuration, last
         parent fastest), a partition its text, another model what it says of itself."""
@@ -249,7 +287,14 @@ class Network:
     def _repr_html_(self) -> str:
         rows = self._family_rows()
         after = f"... and {counted(len(rows) - ROWS, 'more node')}" if len(rows) > ROWS else ""
-        return html_table(self._title(), ("node", "parents", "local score"), rows[:ROWS], after)
+        table = html_table(self._title(), ("node", "parents", "local score"), rows[:ROWS], after)
+        return self._picture() + table
+
+    def _picture(self) -> str:
+        """The graph as SVG; nothing where it is large."""
+        from spinney.report.svg import graph_svg
+
+        return graph_svg(self.dag, self.kinds)
 
     def _title(self) -> str:
         rows = (self.data or {}).get("rows")

@@ -32,6 +32,13 @@ def say_notes(notes: Iterable[str]) -> None:
         say_aside(f"note: {note}")
 
 
+def say_next(lines: Iterable[str]) -> None:
+    """What to do next, for people at a terminal: on standard error, and not where the output goes on to a program."""
+    if sys.stdout.isatty():
+        for line in lines:
+            say_aside(f"next: {line}")
+
+
 def say_aside(line: str) -> None:
     """On standard error; if it is closed, the result is printed all the same."""
     with contextlib.suppress(OSError):

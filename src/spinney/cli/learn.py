@@ -5,19 +5,23 @@ Out: the network, its score and how far it can be from the best; a file with -o.
 
 from __future__ import annotations
 
+import shlex
+from os import path
 from typing import Annotated, Any
 
 import typer
 
 from spinney.catalog import choose_prior, choose_score, choose_search
 from spinney.cli import options as opt
-from spinney.cli.answer import number, say, say_json, say_notes
+from spinney.cli.answer import number, say, say_json, say_next, say_notes
 from spinney.cli.found import choices, families, of_class, others, proof, seconds, stopped, why_auto, why_score
 from spinney.cli.tables import TABLE, TableOptions, reads_table
-from spinney.formats import formats_of
-from spinney.layout import counted
+from spinney.errors import ChoiceError
+from spinney.formats import formats_of, suffix
+from spinney.layout import counted, some_names
 from spinney.learn import Result
 from spinney.learn import learn as run
+from spinney.report.again import command_line
 
 
 @reads_table
@@ -56,6 +60,18 @@ def learn(
             ),
         ),
     ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help=("Write a page that shows the network, explains it and answers questions: .html, works offline."),
+        ),
+    ] = None,
+    show: Annotated[
+        str | None,
+        typer.Option("--show", metavar="NODE", help=("Print the table, tree or equations of this node, too.")),
+    ] = None,
     reading: TableOptions = TABLE,
     n_jobs: opt.Jobs = -1,
     json: opt.Json = False,
@@ -63,7 +79,12 @@ def learn(
 ) -> None:
     """Learn a network from a table, and prove it the best where that can be done."""
     opt.check_output(output, formats_of("network", "write"), data, reading.kinds, constraints, tiers, candidates)
+    opt.check_output(report, [".html"], data, reading.kinds, constraints, tiers, candidates)
+    if report and output and path.abspath(report) == path.abspath(output):
+        raise ChoiceError(f"{report} is named for the network and for the report; give two names")
     table = reading.read(data)
+    if show is not None and show not in table.names:
+        raise ChoiceError(f"--show names {show!r}, which is no column here; choose one of {some_names(table.names)}")
     if discretise is not None:
         table = table.discretised(discretise)
     result = run(
@@ -81,11 +102,27 @@ def learn(
     )
     if output:
         result.network.export(output)
+    if report:
+        result.report(report, target=show, command=command_line(), source=data)
     say_notes((*result.notes, *stopped(result.found), *result.found.notes))
     if json:
-        say_json(_record(result, result.notes, timing))
+        shown = {} if show is None else {"show": result.network.model(show).as_dict()}
+        say_json(_record(result, result.notes, timing) | shown)
     else:
         say(_lines(result, search.strip().lower() == "auto", timing))
+        if show is not None:
+            say(["", result.network.model(show).text()])
+        say_next(_next(result, output, report))
+
+
+def _next(result: Result, output: str | None, report: str | None) -> list[str]:
+    """What to do with the network now."""
+    if report:
+        return [f"open {report} in a browser: it shows the network, explains it, and answers questions"]
+    if output and suffix(output) == ".json":
+        node = max(result.network.names, key=lambda name: len(result.network.parents[name]))
+        return [f"spinney show {output} {shlex.quote(node)}   spinney report {output} DATA -o report.html"]
+    return ["to see it, add --report report.html; to keep it, -o net.json"]
 
 
 def _record(result: Result, notes: tuple[str, ...], timing: bool) -> dict[str, Any]:

@@ -120,6 +120,9 @@ class CutTable(LocalModel):
     def _repr_html_(self) -> str:
         return self.table._repr_html_()
 
+    def for_page(self) -> dict[str, object]:
+        return {**self.table.for_page(), "thresholds": {name: list(cuts) for name, cuts in self.thresholds.items()}}
+
     def as_dict(self) -> dict[str, object]:
         return {**self.table.as_dict(), "model": self.word, "thresholds": dict(self.thresholds)}
 

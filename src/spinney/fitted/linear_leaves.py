@@ -130,6 +130,16 @@ class LinearLeaves(Partition):
         own = {name: np.array(regression[name], dtype=np.float64) for name in _OWN}
         return cls(**base | own, tau=regression["tau"])
 
+    def _leaves_for_page(self) -> dict[str, object]:
+        own = self._regressions
+        return {
+            "regressions": {entry.name: getattr(own, entry.name).tolist() for entry in fields(own)},
+            **{name: getattr(self, name).tolist() for name in ("x_shift", "x_scale")},
+            "shift": self.shift,
+            "scale": self.scale,
+            "equations": [self._leaf_in_words(leaf) for leaf in range(len(self.sums))],
+        }
+
     @property
     def title(self) -> str:
         return f"{super().title}, linear in {', '.join(self.regressors)}"

@@ -239,6 +239,19 @@ class LocalModel(ABC):
     def attributes(self) -> dict[str, object]:
         """The model as attributes of a node, for networkx."""
 
+    def plot(self, ranges: Mapping[str, tuple[float, float]] | None = None) -> Any:
+        """The model as a matplotlib Figure (extra `plot`): a heat map, a tree, or a chart per parent.
+
+        ranges: of continuous parents, where others are wanted than the model knows."""
+        from spinney.plot import plot_model
+
+        return plot_model(self, ranges)
+
+    def for_page(self) -> dict[str, object]:
+        """What the page of a report computes with and draws, under the rules of to_plain(); `text` is shown where the
+        page has no function for models of this word (report/assets/model_*.js)."""
+        return {**self.to_plain(), "text": self.text()}
+
     def diagram(self) -> Diagram | None:
         """The model as a picture, where it is a tree or a graph of questions; else None."""
         return None

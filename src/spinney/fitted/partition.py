@@ -7,6 +7,7 @@ nodes: the partition is then a graph, without cycles."""
 
 from __future__ import annotations
 
+import html
 import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -391,6 +392,25 @@ class Partition(LocalModel):
             alphas=None if node.get("alphas") is None else np.array(node["alphas"], dtype=np.float64),
             **{name: node["prior"][name] for name in _PRIOR},
         )
+
+    def _repr_html_(self) -> str:
+        """As a tree, where it is small enough."""
+        from spinney.report.svg import tree_svg
+
+        drawn = tree_svg(self.diagram())
+        return f"<p>{html.escape(self.title)}</p>{drawn}" if drawn else super()._repr_html_()
+
+    def for_page(self) -> dict[str, object]:
+        """The splits, and what each leaf predicts instead of its sums."""
+        plain = self.to_plain()
+        kept = {name: plain[name] for name in (*_NODES, "threshold", "goes_left")}
+        return {**kept, "rows": self.rows.tolist(), **self._leaves_for_page()}
+
+    def _leaves_for_page(self) -> dict[str, object]:
+        if self.kind.discrete:
+            return {"probabilities": self.probabilities.tolist()}
+        student = self.student
+        return {"student": [student.location.tolist(), student.scale.tolist(), student.freedom.tolist()]}
 
     def as_dict(self) -> dict[str, object]:
         levels = _levels(self.kind)

@@ -291,6 +291,11 @@ class Table(LocalModel):
             )
         return table
 
+    def for_page(self) -> dict[str, object]:
+        """As in a file, with the rows of data instead of the counts."""
+        rows = None if self.counts is None else self.counts.sum(axis=1).tolist()
+        return {**self.to_plain(), "counts": None, "rows": rows}
+
     def as_dict(self) -> dict[str, object]:
         rows = [
             {

@@ -5,6 +5,7 @@ Out: Found: a DAG or a class of them, its score, a true upper bound, and the way
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from spinney.constraints import Allowed
 from spinney.errors import ChoiceError
 from spinney.graph import CPDAG, DAG
 from spinney.job import Job
+from spinney.layout import counted, number
 from spinney.machine import available_memory
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress
@@ -187,6 +189,15 @@ class Found:
         if self.closed:
             return 0.0
         return (self.bound - self.score) / abs(self.score) if self.score else math.inf
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the graph, the score and what is known about it."""
+        from spinney.report.svg import graph_svg
+
+        drawn = graph_svg(DAG(tuple(self.parents), self.parents), cpdag=self.cpdag)
+        edges = sum(map(len, self.parents.values()))
+        about = f"{counted(len(self.parents), 'node')}, {counted(edges, 'edge')}"
+        return f"{drawn}<p>{about}; score {number(self.score)}, {html.escape(self.certainty)}</p>"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: no timing, and null for what is not known, so that equal runs give equal bytes."""

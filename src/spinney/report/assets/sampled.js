@@ -1,0 +1,131 @@
+// Sampled answers in any network: likelihood weighting. Rows are drawn, parents first; a column that is known keeps its
+// value, and the row counts by how probable that value is given its parents. A column that is set by hand keeps its
+// value, whatever its parents, and counts nothing. Every number comes with its error.
+
+const BINS = 60; // of a continuous column's histogram
+const SURE = 3.29; // standard errors of a 99.9 % range: of many bars on a page hardly one lies outside
+
+class Sampler {
+  // evidence and set: node -> code or value
+  constructor(net, evidence, set, seed) {
+    Object.assign(this, { net, evidence, set });
+    this.random = new Random(seed);
+    this.row = new Array(net.nodes.length).fill(0);
+    this.largest = -Infinity; // the log of the weight that counts 1
+    this.drawn = this.weight = this.squares = 0;
+    this.sums = net.columns.map((column, i) => {
+      const discrete = net.levels(i);
+      const [low, high] = discrete ? [0, 0] : binRange(column);
+      const width = discrete || BINS + 2; // below, in the bins, above
+      return {
+        low,
+        step: (high - low) / BINS,
+        first: new Float64Array(width), // sums of weights
+        second: new Float64Array(width), // and of their squares
+      };
+    });
+  }
+
+  // Draw so many rows.
+  draw(count) {
+    for (let i = 0; i < count; i++) this.add(this.drawRow());
+    this.drawn += count;
+  }
+
+  // The log of the weight of a row that is drawn into this.row.
+  drawRow() {
+    let log = 0;
+    for (const i of this.net.order) {
+      if (this.set.has(i)) {
+        this.row[i] = this.set.get(i);
+      } else if (this.evidence.has(i)) {
+        this.row[i] = this.evidence.get(i);
+        log += this.net.models[i].logProb(this.row);
+      } else {
+        this.row[i] = this.net.models[i].draw(this.row, this.random);
+      }
+      if (log === -Infinity) return log;
+    }
+    return log;
+  }
+
+  add(log) {
+    if (log === -Infinity) return;
+    if (log > this.largest) this.rescale(log);
+    const w = Math.exp(log - this.largest), w2 = w * w;
+    this.weight += w;
+    this.squares += w2;
+    for (let i = 0; i < this.row.length; i++) {
+      const own = this.sums[i], x = this.row[i];
+      let bin = x;
+      if (own.step) bin = clip(Math.floor((x - own.low) / own.step) + 1, 0, BINS + 1);
+      own.first[bin] += w;
+      own.second[bin] += w2;
+    }
+  }
+
+  rescale(log) {
+    const factor = Math.exp(this.largest - log), factor2 = factor * factor;
+    this.largest = log;
+    this.weight *= factor;
+    this.squares *= factor2;
+    for (const own of this.sums) {
+      own.first.forEach((value, i) => (own.first[i] = value * factor));
+      own.second.forEach((value, i) => (own.second[i] = value * factor2));
+    }
+  }
+
+  // As many rows that all count the same would say as much.
+  get effective() {
+    return this.squares > 0 ? (this.weight * this.weight) / this.squares : 0;
+  }
+
+  // Per node: shares with their errors; of a continuous one its histogram, median and quantiles.
+  results() {
+    return this.sums.map((own, i) => (this.net.levels(i) ? this.levels(own) : this.numbers(own)));
+  }
+
+  levels(own) {
+    const shares = own.first.map((sum) => sum / this.weight);
+    return { shares, errors: shares.map((share, i) => this.error(share, own.second[i])) };
+  }
+
+  // Half of the 99.9 % range; an event that never came is not impossible for that.
+  error(share, squares) {
+    const spread = squares * (1 - share) ** 2 + (this.squares - squares) * share ** 2;
+    const unseen = SURE / 2 / this.effective;
+    return SURE * Math.sqrt(spread / this.weight ** 2 + unseen * unseen);
+  }
+
+  // The middle value rather than the mean: a leaf with few rows has tails so long that it has no mean. Its error: where
+  // the middle can be when the share of cases below it is not known better.
+  numbers(own) {
+    const at = (share) => quantile(own, clip(share, 0, 1) * this.weight);
+    const unsure = (SURE * Math.sqrt(this.squares)) / this.weight / 2;
+    return {
+      bins: own.first.map((sum) => sum / this.weight),
+      low: own.low,
+      step: own.step,
+      median: at(0.5),
+      error: Math.max(at(0.5 + unsure) - at(0.5), at(0.5) - at(0.5 - unsure)),
+      quantiles: [at(0.05), at(0.95)],
+    };
+  }
+}
+
+function quantile(own, wanted) {
+  let sum = 0;
+  for (let bin = 0; bin < own.first.length; bin++) {
+    if (sum + own.first[bin] >= wanted && own.first[bin] > 0) {
+      return own.low + own.step * (bin - 1 + (wanted - sum) / own.first[bin]);
+    }
+    sum += own.first[bin];
+  }
+  return own.low + own.step * BINS;
+}
+
+// Where a continuous column is drawn: its range, and some room beside it.
+function binRange(column) {
+  const [low, high] = column.range, room = (high - low) * 0.12 || Math.abs(low) * 0.1 || 1;
+  return [low - room, high + room];
+}

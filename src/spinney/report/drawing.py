@@ -1,0 +1,166 @@
+"""Where the nodes and edges of a graph are drawn.
+
+In:  a DAG.
+Out: Drawing: the middle of every node's box and the points that every edge passes, in pixels, y downwards.
+Layers, their order and the columns are found by fast-sugiyama; it places all nodes alike, so boxes have one size. Edges
+over several layers have a place of their own in each, so that no edge runs through a box. The picture goes from the top
+to the bottom, or from the left to the right where that is nearer to the shape of a screen. Names alone decide, not the
+order of the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import fast_sugiyama
+
+from spinney.graph import DAG, Edge
+
+Point = tuple[float, float]
+
+NARROW, WIDE, WIDEST = 6.9, 8.9, 13.0  # of letters: small ones, capitals, those of East Asia
+MARGIN, BOX_HEIGHT = 36.0, 30.0  # of a box: room beside the name
+LEAST, MOST = 42.0, 150.0  # of a name; the page cuts what is wider
+GAP, LAYER_GAP = 26.0, 58.0  # between boxes of a layer, between layers
+SHAPE = 1.7  # width by height of a good picture
+DUMMY = 0.5  # of a box: what an edge takes in a layer that it passes
+MOST_STRETCH = 6.0  # layers of a graph that is far from that shape are drawn further apart
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Coordinates of a picture of width by height."""
+
+    width: float
+    height: float
+    box: Point  # width and height of every node's box
+    down: bool  # edges run from top to bottom; else from left to right
+    places: dict[str, Point]  # the middle of each box
+    routes: dict[Edge, tuple[Point, ...]]  # from box to box
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A connected part: along its layers and across them, in steps."""
+
+    across: dict[int, float]
+    layer: dict[int, int]
+    routes: dict[tuple[int, int], list[int]]  # by way of which places
+
+    @property
+    def wide(self) -> float:
+        return max(self.across.values()) + 1
+
+    @property
+    def deep(self) -> int:
+        return max(self.layer.values()) + 1
+
+
+def draw(dag: DAG) -> Drawing:
+    """The picture of a graph."""
+    names = sorted(dag.names)
+    number = {name: i for i, name in enumerate(names)}
+    box = (min(MOST, max([LEAST, *map(_letters, names)])) + MARGIN, BOX_HEIGHT)
+    parts = _parts([(number[a], number[b]) for a, b in dag.edges])
+    placed = {node for part in parts for node in part.across}
+    alone = [i for i in range(len(names)) if i not in placed]
+    best = min((_arranged(names, parts, alone, box, down) for down in (True, False)), key=_off)
+    if _off(best) < 1.5:
+        return best
+    stretched = (_arranged(names, parts, alone, box, best.down, times) for times in (2.0, 4.0, MOST_STRETCH))
+    return min((best, *stretched), key=_off)
+
+
+def _off(drawing: Drawing) -> float:
+    """How far the picture is from a good shape: 1 is not at all."""
+    return max(drawing.width / drawing.height / SHAPE, SHAPE * drawing.height / drawing.width)
+
+
+def _letters(name: str) -> float:
+    """About how wide a name is; assets/picture.js cuts by the same numbers."""
+    wide = {letter: WIDE for letter in name if letter.isupper() or letter in "mw@%"}
+    return sum(WIDEST if letter >= "\u2e80" else wide.get(letter, NARROW) for letter in name)
+
+
+def _parts(edges: Sequence[tuple[int, int]]) -> list[_Part]:
+    """The connected parts with more than one node, the largest first."""
+    nodes = sorted({node for edge in edges for node in edge})
+    dense = {node: i for i, node in enumerate(nodes)}
+    if not edges:
+        return []
+    layouts = fast_sugiyama.from_edges(
+        [(dense[a], dense[b]) for a, b in edges], vertex_spacing=1.0, dummy_vertices=True, dummy_size=DUMMY
+    )
+    return sorted(
+        (_part(places, steps or (), nodes) for places, _, _, steps in layouts),
+        key=lambda part: (-len(part.across), min(part.across)),
+    )
+
+
+def _part(places: Sequence[tuple[int, Point]], steps: Sequence[tuple[int, int]], nodes: list[int]) -> _Part:
+    def own(i: int) -> int:
+        return nodes[i] if i < len(nodes) else -1 - i  # what is no node is a place on an edge
+
+    top, left = max(y for _, (_, y) in places), min(x for _, (x, _) in places)
+    across = {own(i): x - left for i, (x, _) in places}
+    layer = {own(i): round(top - y) for i, (_, y) in places}
+    after: dict[int, list[int]] = {}
+    for a, b in steps:
+        after.setdefault(own(a), []).append(own(b))
+    routes: dict[tuple[int, int], list[int]] = {}
+    for start in (node for node in after if node >= 0):
+        for at in after[start]:
+            way = [start, at]
+            while way[-1] < 0:
+                way.append(after[way[-1]][0])
+            routes[start, way[-1]] = way
+    return _Part(across, layer, routes)
+
+
+def _arranged(
+    names: list[str], parts: list[_Part], alone: list[int], box: Point, down: bool, stretch: float = 1.0
+) -> Drawing:
+    """Parts side by side in rows, then the nodes without edges in a grid."""
+    gap = LAYER_GAP * stretch
+    step = (box[0] + GAP, box[1] + gap) if down else (box[1] + GAP / 2, box[0] + gap * 1.4)
+    sizes = [_size(part, step, down) for part in parts]
+    room = (box[0] + GAP) * (box[1] + GAP)
+    area = sum(w * h for w, h in sizes) + len(alone) * room
+    row_width = max([box[0] + GAP, *(w for w, _ in sizes), (area * SHAPE) ** 0.5])
+    places: dict[str, Point] = {}
+    routes: dict[Edge, tuple[Point, ...]] = {}
+    x = y = tallest = widest = 0.0
+    for part, (w, h) in zip(parts, sizes, strict=True):
+        if x and x + w > row_width:
+            x, y, tallest = 0.0, y + tallest, 0.0
+        at = {node: _point(part.across[node], part.layer[node], step, down, (x, y)) for node in part.across}
+        places.update({names[node]: point for node, point in at.items() if node >= 0})
+        for (a, b), way in part.routes.items():
+            routes[names[a], names[b]] = _route([at[node] for node in way], box, down)
+        x, tallest, widest = x + w, max(tallest, h), max(widest, x + w)
+    y += tallest
+    across = max(1, round(row_width / (box[0] + GAP)))
+    for i, node in enumerate(alone):
+        row, column = divmod(i, across)
+        places[names[node]] = ((column + 0.5) * (box[0] + GAP), y + (row + 0.5) * (box[1] + GAP))
+    rows = -(-len(alone) // across)
+    width = max(widest, min(len(alone), across) * (box[0] + GAP))
+    return Drawing(width, y + rows * (box[1] + GAP), box, down, places, routes)
+
+
+def _size(part: _Part, step: Point, down: bool) -> Point:
+    size = (part.wide * step[0], part.deep * step[1])
+    return size if down else (size[1], size[0])
+
+
+def _point(across: float, layer: int, step: Point, down: bool, origin: Point) -> Point:
+    one, other = (across + 0.5) * step[0], (layer + 0.5) * step[1]
+    return (origin[0] + (one if down else other), origin[1] + (other if down else one))
+
+
+def _route(points: list[Point], box: Point, down: bool) -> tuple[Point, ...]:
+    """From the edge of the first box to that of the last."""
+    (x, y), (u, v) = points[0], points[-1]
+    first = (x, y + box[1] / 2) if down else (x + box[0] / 2, y)
+    last = (u, v - box[1] / 2) if down else (u - box[0] / 2, v)
+    return (first, *points[1:-1], last)

@@ -1,0 +1,443 @@
+"""The page of a report, in a real browser: it computes as Python does, answers rightly, and shows what it should."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spinney as sp
+from report_pages import Opened, axe_core, started
+from spinney.fitted import _MODELS
+from spinney.fitted.model import Columns
+from spinney.fitted.table import Table
+from spinney.report.facts import collect
+from spinney.report.page import as_json, page
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with started() as found:
+        yield found
+
+
+def mixed_rows(n: int = 1000, seed: int = 5) -> sp.Dataset:
+    """Columns of all kinds that depend on each other; a cell of parents that never occurs."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 3, n), rng.integers(0, 2, n)
+    b[a == 2] = 0
+    x = rng.normal(100, 15, n) + 9 * a
+    y = 3 + 0.05 * x - 2.0 * b + rng.normal(0, 1, n)
+    z = y**2 / 10 + 0.3 * (x - 100) + rng.standard_t(4, n)
+    o = np.clip(np.round(2 + (y - 7) / 1.5 + rng.normal(0, 1, n)), 0, 4).astype(int)
+    c = np.where(rng.random(n) < 1 / (1 + np.exp(-(z - 5) / 3 - a)), "ill", "well")
+    return sp.Dataset.from_frame(
+        {
+            "a": [f"a{code}" for code in a],
+            "b": [f"b{code}" for code in b],
+            "x": x,
+            "y": y,
+            "z": z,
+            "o": [f"step {code}" for code in o],
+            "c": c,
+        },
+        kinds={"o": sp.Ordinal([f"step {code}" for code in range(5)])},
+    )
+
+
+GRAPH = {"x": ["a"], "y": ["x", "b"], "z": ["x", "y", "b"], "o": ["y", "a"], "c": ["z", "a", "x"], "b": ["a"]}
+CASES = {  # score -> the graph that it is fitted to
+    "pcart": GRAPH,
+    "pcart(leaf=linear)": GRAPH,
+    "ft": GRAPH,
+    "graph": GRAPH,
+    "graph(ess=3)": {"c": ["o", "a", "b"], "o": ["a", "b"], "b": ["a"]},
+    "cg": GRAPH,
+    "cgd": GRAPH,
+    "mvp(degree=3)": GRAPH,
+    "lr(degree=2)": GRAPH,
+    "dg": GRAPH,
+    "bf(degree=3)": GRAPH,
+    "bdeu(ess=2)": {"c": ["o", "a", "b"], "o": ["a", "b"]},
+    "bic": {"c": ["o", "a", "b"], "o": ["a", "b"]},
+    "bge": {"y": ["x"], "z": ["x", "y"]},
+}
+LOGS = """([facts, rows]) => new Net(facts).models.map((model) => rows.map((row) => {
+  const value = model.logProb(row);
+  return Number.isFinite(value) ? value : String(value);
+}))"""
+
+
+def _fitted(data: sp.Dataset, score: str) -> sp.Network:
+    graph = CASES[score]
+    return sp.fit(data.select(sorted({*graph, *itertools.chain(*graph.values())})), graph, score=score)
+
+
+@pytest.fixture(scope="module")
+def any_page(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    path = tmp_path_factory.mktemp("report") / "net.html"
+    _fitted(mixed_rows(), "bic").report(path)
+    opened = Opened(browser, path)
+    yield opened
+    opened.close()
+
+
+def test_log_prob_is_that_of_python_for_every_type_of_model(any_page: Opened) -> None:
+    data, seen = mixed_rows(500), set()
+    for score in CASES:
+        net = _fitted(data, score)
+        seen |= {model.word for model in net.models.values()}
+        rows = _rows_near(net, data)
+        facts = json.loads(as_json(collect(net)))
+        own = {"columns": facts["columns"], "nodes": facts["nodes"]}
+        asked = [[float(rows[name][i]) for name in net.names] for i in range(rows.n_rows)]
+        found = any_page.run(LOGS, [own, asked])
+        for name, logs in zip(net.names, found, strict=True):
+            expected = net.models[name].log_prob(rows)
+            values = np.array(logs, dtype=float)
+            np.testing.assert_allclose(values, expected, rtol=1e-9, atol=1e-9, err_msg=f"{score}: {name}")
+    assert seen == set(_MODELS)
+
+
+def _rows_near(net: sp.Network, data: sp.Dataset) -> Columns:
+    """The rows of the data, and as many with every column shuffled and some values far out: rare cells come up."""
+    rng = np.random.default_rng(1)
+    columns = {}
+    for name in net.names:
+        own = data.codes(name) if data.kinds[name].discrete else data.values(name)
+        other = rng.permutation(own)
+        if not data.kinds[name].discrete:
+            other = other + rng.choice([0, 0, 0, 50, -1e6, 1e9], len(other))
+        columns[name] = np.concatenate([own, other])
+    return Columns(2 * data.n_rows, columns)
+
+
+# --- what the page shows ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def clinic(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    path = tmp_path_factory.mktemp("clinic") / "clinic.html"
+    data = sp.Dataset.read(Path(__file__).parent.parent / "examples" / "clinic.csv")
+    sp.learn(data).report(path, target="heart")
+    assert path.stat().st_size < 1e6
+    opened = Opened(browser, path)
+    assert opened.seconds < 2
+    yield opened
+    opened.close()
+
+
+def test_clicking_a_node_shows_its_links_and_its_table(clinic: Opened) -> None:
+    page = clinic.page
+    assert "Proven best" in page.inner_text(".seal")
+    page.click("[data-node='5']")  # heart
+    panel = page.inner_text(".panel")
+    assert panel.startswith("heart") and all(word in panel for word in ("pressure", "smoker", "ecg", "pain"))
+    assert page.inner_text("#node h2") == "heart in detail"
+    cells = page.locator("#node .heat-table tbody tr").first.inner_text().split()
+    assert cells[:4] == ["normal", "no", "95", "%"]
+    page.click(".panel >> text=See its model")
+
+
+def test_search_finds_a_column_and_the_keyboard_walks_the_graph(clinic: Opened) -> None:
+    page = clinic.page
+    page.fill("#find-node", "weig")
+    assert page.inner_text(".finder + span") == "1 match"
+    page.press("#find-node", "Enter")
+    assert page.inner_text(".panel h3") == "weight"
+    page.focus(".graph")
+    page.keyboard.press("ArrowUp")
+    assert page.inner_text(".panel h3") == "exercise"
+    page.keyboard.press("Escape")
+    assert "Choose a column" in page.inner_text(".panel")
+
+
+def test_a_row_can_be_typed_in(clinic: Opened) -> None:
+    clinic.run("page.choose(5, true)")
+    clinic.page.select_option("#try-4", label="raised")
+    clinic.page.select_option("#try-1", label="yes")
+    words = clinic.page.inner_text("#node .card:has(.fields)")
+    assert "63 %" in words and "37 %" in words
+
+
+def test_a_tree_is_drawn_with_a_plot_in_every_leaf(browser: Any, tmp_path: Path) -> None:
+    net = _fitted(mixed_rows(), "pcart")
+    net.report(tmp_path / "tree.html", data=mixed_rows(), target="z")
+    opened = Opened(browser, tmp_path / "tree.html")
+    leaves = len(net.models["z"].sums)
+    assert leaves > 3
+    assert opened.page.locator("#node .tree .leaf svg").count() == leaves
+    assert opened.page.locator("#node .tree .question").count() == leaves - 1
+    opened.run("page.choose(page.find('o')[0], true)")
+    assert opened.page.locator("#node .tree .leaf .bars").count() == len(net.models["o"].sums)
+    assert opened.seconds < 2
+    opened.close()
+
+
+def test_of_a_large_tree_the_top_is_drawn_and_all_of_it_is_told(browser: Any, tmp_path: Path) -> None:
+    data = mixed_rows(3000)
+    for score, large in (("ft", True), ("graph", False)):
+        net = sp.fit(data.select(["x", "y", "z", "a"]), {"z": ["x", "y", "a"]}, score=score)
+        leaves = len(net.models["z"].sums)
+        assert (leaves > 20) == large
+        net.report(tmp_path / "tree.html", data=data, target="z")
+        opened = Opened(browser, tmp_path / "tree.html")
+        drawn = opened.page.locator("#node .tree .leaf").count()
+        assert 2 <= drawn <= 20 if large else drawn == leaves
+        assert opened.page.locator("#node .outline-leaf").count() == leaves
+        opened.close()
+
+
+# --- what the page answers --------------------------------------------------------------------------------------------
+
+
+def _enumerated(net: sp.Network, evidence: dict[str, float], by_hand: dict[str, float]) -> dict[str, np.ndarray]:
+    """The posterior of every discrete column, by adding up all joint levels. REQUIRES: continuous columns are known, or
+    have no children."""
+    discrete = [name for name in net.names if net.kinds[name].discrete]
+    sizes = [len(net.levels(name)) for name in discrete]
+    joint = np.array(list(itertools.product(*map(range, sizes))))
+    columns = Columns(len(joint), {name: joint[:, i] for i, name in enumerate(discrete)})
+    given = {**evidence, **by_hand}
+    for name in set(net.names) - set(discrete):
+        columns.put(name, np.full(len(joint), given.get(name, math.nan)))
+    weights = np.zeros(len(joint))
+    for name, model in net.models.items():
+        if name not in by_hand and (name in discrete or name in evidence):
+            weights += model.log_prob(columns)
+    for name, value in given.items():
+        if name in discrete:
+            weights[columns[name] != value] = -np.inf
+    shares = np.exp(weights - weights.max())
+    return {
+        name: np.bincount(joint[:, i], shares, minlength=sizes[i]) / shares.sum() for i, name in enumerate(discrete)
+    }
+
+
+def test_the_shown_error_is_that_of_sampling(any_page: Opened) -> None:
+    """Of 20 samples with 20 seeds: differences from the exact answer, in units of the standard error."""
+    net = sp.simulate.random_network(6, 2.0, seed=4, levels=(2, 3))
+    facts = json.loads(as_json(collect(net)))
+    exact = _enumerated(net, {net.names[2]: 0}, {net.names[1]: 1})
+    own = {"columns": facts["columns"], "nodes": facts["nodes"]}
+    found = any_page.run(SAMPLES, [own, [[2, 0]], [[1, 1]]])
+    away = [
+        (share - exact[net.names[i]][level]) / (error / 3.29)
+        for sample in found
+        for i, (shares, errors) in enumerate(sample)
+        for level, (share, error) in enumerate(zip(shares, errors, strict=True))
+        if i not in (1, 2)
+    ]
+    assert abs(np.mean(away)) < 0.3 and 0.6 < np.mean(np.square(away)) < 1.5 and np.max(np.abs(away)) < 3.29
+
+
+SAMPLES = """([facts, evidence, hand]) => [...Array(20).keys()].map((seed) => {
+  const sampler = new Sampler(new Net(facts), new Map(evidence), new Map(hand), seed);
+  sampler.draw(5000);
+  return sampler.results().map((own) => [Array.from(own.shares), Array.from(own.errors)]);
+})"""
+ASK = """([evidence, hand, sample]) => {
+  const ask = page.ask;
+  page.sampleOnly = sample;
+  ask.evidence.clear();
+  ask.set.clear();
+  delete ask.status.dataset.done;
+  for (const [i, value] of evidence) ask.evidence.set(i, value);
+  for (const [i, value] of hand) ask.set.set(i, value);
+  ask.chipsNow();
+  ask.question();
+}"""
+SHOWN = """() => page.ask.cards.filter((card) => card.rows).map((card) => [card.i, [...card.rows].map(([level, row]) =>
+  [level, Number(row.value.dataset.share), Number(row.value.dataset.error)])])"""
+
+
+def _ask(opened: Opened, net: sp.Network, evidence: dict[str, float], by_hand: dict[str, float], sample: bool) -> float:
+    """Compare what the cards show with the enumeration; the largest error that was shown."""
+    number = {name: i for i, name in enumerate(net.names)}
+    pairs = [[[number[name], value] for name, value in given.items()] for given in (evidence, by_hand)]
+    opened.run(ASK, [*pairs, sample])
+    opened.answered()
+    expected, largest = _enumerated(net, evidence, by_hand), 0.0
+    for node, levels in opened.run(SHOWN):
+        for level, share, error in levels:
+            assert abs(share - expected[net.names[node]][level]) <= error + 1e-9, (net.names[node], level, evidence)
+            largest = max(largest, error)
+    return largest
+
+
+def test_exact_answers_are_those_of_enumeration(browser: Any, tmp_path: Path) -> None:
+    net = sp.simulate.random_network(8, 2.5, seed=4, levels=(2, 4))
+    net.report(tmp_path / "net.html")
+    opened = Opened(browser, tmp_path / "net.html")
+    opened.answered()
+    cases = [({}, {}), ({"X3": 1}, {}), ({"X1": 0, "X8": 1}, {}), ({"X5": 0}, {"X2": 1}), ({}, {"X4": 0, "X6": 1})]
+    for evidence, by_hand in cases:
+        assert _ask(opened, net, evidence, by_hand, sample=False) == 0
+        assert "Exact" in opened.page.inner_text(".status")
+    before = opened.page.inner_text(".status")
+    evidence, by_hand = cases[3]
+    error = _ask(opened, net, evidence, by_hand, sample=True)
+    assert 0 < error < 0.05 and "Drawn from" in opened.page.inner_text(".status") != before
+    opened.close()
+
+
+def test_sampled_answers_lie_within_the_shown_error(browser: Any, tmp_path: Path) -> None:
+    data = mixed_rows()
+    graph = {"b": ["a"], "o": ["a", "b"], "c": ["o", "b"], "x": ["o", "a"], "y": ["b", "c"], "z": ["c"]}
+    net = sp.fit(data, graph, score="pcart")
+    net.report(tmp_path / "net.html", data=data)
+    opened = Opened(browser, tmp_path / "net.html")
+    opened.answered()
+    cases = [
+        ({}, {}),
+        ({"x": 120.0}, {}),
+        ({"y": 5.0, "z": 12.0}, {}),
+        ({"x": 90.0}, {"o": 4}),
+        ({"c": 1, "z": 3.0}, {}),
+    ]
+    for evidence, by_hand in cases:
+        assert 0 < _ask(opened, net, evidence, by_hand, sample=False) < 0.06
+    median = float(opened.page.get_attribute("[data-column='2'] .small", "data-median"))
+    assert abs(median - np.median(data.values("x"))) < 5
+    opened.close()
+
+
+def test_a_click_on_a_level_is_evidence_and_set_by_hand_is_something_else(clinic: Opened) -> None:
+    page = clinic.page
+    value = ".ask-card[data-column='4'] .level:nth-child(1) .bar-value"  # pressure normal
+    clinic.answered()
+    before = page.inner_text(value)
+    page.click(".ask-card[data-column='5'] li:nth-child(2) button.level")  # heart ill
+    clinic.answered()
+    known = page.inner_text(value)
+    assert page.inner_text(".chips").startswith("heart is ill") and known != before
+    page.click(".chips >> text=set by hand instead")
+    clinic.answered()
+    assert page.inner_text(".chips").startswith("heart set to ill") and page.inner_text(value) == before
+    page.click("text=Forget all")
+    clinic.answered()
+
+
+def test_what_cannot_happen_is_said(browser: Any, tmp_path: Path) -> None:
+    levels = ("no", "yes")
+    net = sp.Network(
+        {"a": sp.Categorical(levels), "b": sp.Categorical(levels)},
+        {"a": Table.full("a", (), levels, (), np.array([[0.5, 0.5]])), "b": _copy(levels)},
+    )
+    net.report(tmp_path / "net.html")
+    opened = Opened(browser, tmp_path / "net.html")
+    for sample in (False, True):
+        opened.run(ASK, [[[0, 0], [1, 1]], [], sample])
+        opened.answered()
+        assert "cannot happen" in opened.page.inner_text(".status") or "impossible" in opened.page.inner_text(".status")
+    opened.close()
+
+
+def _copy(levels: tuple[str, ...]) -> Table:
+    return Table.full("b", ("a",), levels, (levels,), np.eye(2))
+
+
+# --- large and hostile ------------------------------------------------------------------------------------------------
+
+
+def _large(net: sp.Network, browser: Any, path: Path) -> None:
+    net.report(path)
+    opened = Opened(browser, path)
+    assert opened.seconds < 5
+    assert opened.page.locator(".graph .node").count() == len(net.names)
+    last = net.names[-1]
+    opened.page.fill("#find-node", last)
+    opened.page.press("#find-node", "Enter")
+    assert opened.page.inner_text(".panel h3") == last
+    opened.page.wait_for_selector(".ask-card .bar-value", state="attached")
+    assert opened.page.locator(".ask-card").count() == 24
+    opened.close()
+
+
+def test_a_thousand_nodes_are_drawn(browser: Any, tmp_path: Path) -> None:
+    _large(sp.simulate.random_network(1000, 2.5, seed=2), browser, tmp_path / "large.html")
+
+
+def test_munin_is_drawn(browser: Any, tmp_path: Path, shared: Path) -> None:
+    _large(sp.Network.read(shared / "data" / "networks" / "munin.bif.gz"), browser, tmp_path / "munin.html")
+
+
+def test_hostile_names_are_shown_and_not_run(browser: Any, tmp_path: Path) -> None:
+    bad = "</script><img src=x onerror=\"document.title='run'\">"
+    rows = 20_000
+    rng = np.random.default_rng(0)
+    many = rng.integers(0, 10_000, rows)
+    frame = {
+        bad: [f"<b>{bad}" if x else "javascript:alert(1)" for x in rng.integers(0, 2, rows)],
+        "__proto__": rng.choice(["constructor", "toString", "\u2028", "]]>"], rows),
+        "many": [f"level {code} <i>" for code in many],
+        "&lt;": rng.normal(size=rows) + (many > 5000),
+        "\U0001f600 ünï\u202e": rng.choice(["a", "b"], rows),
+    }
+    data = sp.Dataset.from_frame(frame, kinds={"many": "categorical"}, keep_all=True)
+    net = sp.fit(data, {"&lt;": [bad], bad: ["__proto__"], "many": [bad]}, score="ft")
+    assert len(net.levels("many")) > 8_000
+    net.report(tmp_path / "bad.html", data=data, target=bad)
+    text = (tmp_path / "bad.html").read_text(encoding="utf-8")
+    assert text.count("</script>") == 3 and "<img" not in text
+    opened = Opened(browser, tmp_path / "bad.html")
+    opened.answered()
+    assert opened.page.title() == "A network of 5 columns with 3 links"
+    assert opened.page.locator("img").count() == opened.page.locator("main b b, main i").count() == 0
+    assert opened.page.inner_text("#node h2").startswith("</script><img src=x onerror=")
+    for i in range(5):
+        opened.run("(i) => { page.choose(i, true); page.ask.about(i); }", i)
+    opened.page.fill("#level-2", "level 77 <i>")
+    opened.page.press("#level-2", "Tab")
+    opened.answered()
+    assert "level 77 <i>" in opened.page.inner_text(".chips")
+    opened.close()
+
+
+def test_a_model_that_the_page_does_not_know_is_shown_by_its_text(browser: Any, tmp_path: Path) -> None:
+    facts = collect(sp.fit(mixed_rows(100), {"c": ["a"]}, score="pcart"))
+    facts["nodes"][2] |= {"model": "from-elsewhere", "text": "P(x)\n  whatever <it> is"}
+    (tmp_path / "net.html").write_text(page(facts), encoding="utf-8")
+    opened = Opened(browser, tmp_path / "net.html")
+    opened.run("page.choose(2, true)")
+    assert "whatever <it> is" in opened.page.inner_text("#node pre")
+    assert "cannot compute with the models of x" in opened.page.inner_text("#ask")
+    opened.run("page.choose(6, true); page.askAbout(6)")
+    assert opened.page.locator("#node .card").count() >= 4
+    opened.close()
+
+
+def test_one_column_without_links(browser: Any, tmp_path: Path) -> None:
+    for data in (sp.Dataset.from_frame({"": ["a", "b", "a"]}), mixed_rows(50).select(["x"])):
+        sp.learn(data).report(tmp_path / "net.html")
+        opened = Opened(browser, tmp_path / "net.html")
+        opened.answered()
+        opened.page.click("[data-node='0']")
+        assert "none" in opened.page.inner_text(".panel")
+        opened.close()
+
+
+AXE = """() => axe.run().then((result) => result.violations.map((own) =>
+  [own.impact, own.id, own.nodes.map((node) => node.html.slice(0, 200))]))"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(browser: Any, tmp_path: Path, theme: str) -> None:
+    axe = axe_core()
+    data = mixed_rows()
+    net = _fitted(data, "pcart")
+    net.report(tmp_path / "net.html", data=data, target="z")
+    opened = Opened(browser, tmp_path / "net.html", color_scheme=theme)
+    opened.answered()
+    opened.run("page.choose(3, false); page.ask.know(0, 1)")
+    opened.answered()
+    opened.run(axe)
+    found = opened.run(AXE)
+    assert [own for own in found if own[0] in ("serious", "critical")] == []
+    opened.close()
