@@ -34,7 +34,7 @@ private:
     mutable MarsData data_;                              // grows, never changes
 };
 
-// (terms of the forward pass as lists of (column, direction, row), selected, coefficients per response, dropped, rss and gcv by size,
+// (terms of the forward pass as lists of (column, direction, row), selected, coefficients per response, the best subsets by size, their rss and gcv,
 // total squares, why the forward pass ended)
 nb::tuple plain(const MarsFit& fit) {
     nb::list terms;
@@ -43,7 +43,7 @@ nb::tuple plain(const MarsFit& fit) {
         for (const MarsFactor& factor : factors) own.append(nb::make_tuple(factor.column, factor.direction, factor.row));
         terms.append(own);
     }
-    return nb::make_tuple(terms, nb::cast(fit.selected), nb::cast(fit.coefficients), nb::cast(fit.dropped), nb::cast(fit.rss),
+    return nb::make_tuple(terms, nb::cast(fit.selected), nb::cast(fit.coefficients), nb::cast(fit.subsets), nb::cast(fit.rss),
                           nb::cast(fit.gcv), fit.total, fit.ended);
 }
 
@@ -59,18 +59,23 @@ void bind_mars(nb::module_& m) {
              },
              "degree"_a, "max_terms"_a, "penalty"_a, "threshold"_a, "minspan"_a, "endspan"_a, "fast_k"_a, "fast_beta"_a, "lines"_a, "prune"_a);
 
-    // One regression: columns and responses one per row of the matrices. See plain().
+    // One regression: columns and responses one per row of the matrices, (value - origin) * unit of each column as the user knows it.
+    // See plain().
     m.def(
         "fit_mars",
-        [](const MarsSpec& spec, MatrixIn columns, MatrixIn responses, Control* stop) {
+        [](const MarsSpec& spec, MatrixIn columns, MatrixIn responses, const std::vector<double>& origins, const std::vector<double>& units,
+           Control* stop) {
             const std::size_t rows = responses.shape(1);
             must(rows >= 1 && responses.shape(0) >= 1 && columns.shape(1) == rows, "rows, and as many for all");
+            must(origins.size() == columns.shape(0) && units.size() == columns.shape(0), "an origin and a unit per column");
             const auto job = [&] {
                 std::vector<MarsColumn> own(columns.shape(0));
                 std::vector<const MarsColumn*> predictors;
                 std::vector<const double*> given;
                 for (std::size_t c = 0; c < own.size(); ++c) {
                     own[c].values = columns.data() + c * rows;
+                    own[c].origin = origins[c];
+                    own[c].unit = units[c];
                     own[c].sort(rows);
                     predictors.push_back(&own[c]);
                 }
@@ -79,7 +84,7 @@ void bind_mars(nb::module_& m) {
             };
             return plain(stoppable(stop, job, static_cast<double>(rows) * static_cast<double>(columns.shape(0)) < 1e4));
         },
-        "spec"_a, "columns"_a, "responses"_a, "stop"_a.none() = nb::none());
+        "spec"_a, "columns"_a, "responses"_a, "origins"_a, "units"_a, "stop"_a.none() = nb::none());
 
     nb::class_<MarsScores, Scores>(m, "MarsScores")
         .def(nb::init<const Table&, const MarsSpec&, bool, std::vector<double>, double, const std::vector<bool>&, std::vector<double>>(),

@@ -13,7 +13,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double equal_reductions = 1 + 1e-9;
-constexpr double least_line = 0.005;
+constexpr double least_line = 0.01;                      // squares of a line in the caller's units, as earth has it
+constexpr double rounding = 1e-9;                        // of the centred squares of a line: less may be rounding
 constexpr double least_length = 1e-12;                   // of the squares of a function: less is rounding
 
 // --- where knots may be -------------------------------------------------------------------------------------------------
@@ -41,13 +42,13 @@ Spans spans(const MarsSpec& spec, std::size_t rows, std::size_t columns, std::si
 // One column that a basis function may be multiplied with: the line, and a hinge per knot.
 struct Growth {
     int column = 0;
-    std::vector<std::uint32_t> rows;                     // with B > 0, by falling x, down to the last knot
+    std::vector<std::uint32_t> rows;                     // where B is not 0, by falling x, down to the last knot
     std::vector<double> above;                           // of each, x less the next knot
     struct Knot { double value; std::uint32_t row, end; };      // end: how many of the rows lie above it
     std::vector<Knot> knots;
     std::vector<double> squares, centred, along;         // per knot: of the hinge; its product with the line
     std::vector<double> toward;                          // per knot and response
-    double line_squares = 0, line_given_parent = 0;
+    double line_squares = 0, least_line = 0;
     std::vector<double> line_toward;
     double bytes() const {
         return 12.0 * static_cast<double>(rows.size()) + static_cast<double>(knots.size()) * (40 + 8.0 * static_cast<double>(line_toward.size()));
@@ -57,6 +58,7 @@ struct Growth {
 struct Term {
     std::vector<MarsFactor> factors;
     std::vector<double> values;
+    double unit = 1;                                     // values times this are in the caller's units
     int place = 1;                                       // of max_terms
     std::size_t absorbed = 0;                            // orthonormal columns that the growths know of
     std::vector<Growth> growths;
@@ -179,7 +181,7 @@ private:
 
     void look_at(Term& term, std::size_t t, std::size_t g, double most, Candidate& best) const {
         const Growth& own = term.growths[g];
-        const bool line = own.line_squares > least_line * own.line_given_parent && own.line_squares > 0;
+        const bool line = own.line_squares > own.least_line && own.line_squares > 0;
         double by_line = 0, inverse = 0;
         std::vector<double>& slopes = slopes_;
         slopes.assign(responses_, 0.0);
@@ -214,27 +216,20 @@ private:
     void make_growths(Term& term) {
         const std::vector<double>& b = term.values;
         const std::size_t used = std::count_if(b.begin(), b.end(), [](double value) { return value > 0; });
-        double b1 = 0, b2 = 0;
-        for (double value : b) {
-            b1 += value;
-            b2 += value * value;
-        }
-        const double n = static_cast<double>(n_), parent = b2 - b1 * b1 / n;
         for (std::size_t c = 0; c < columns_.size() && used > 0; ++c) {
             if (holds(term, static_cast<int>(c))) continue;
             Growth own;
             own.column = static_cast<int>(c);
             const double* x = columns_[c]->values;
-            double l1 = 0, l2 = 0, lb = 0;
+            double l1 = 0, l2 = 0;
             for (std::size_t i = 0; i < n_; ++i) {
                 const double line = b[i] * x[i];
                 l1 += line;
                 l2 += line * line;
-                lb += line * b[i];
             }
             own.line_squares = l2;
-            const double centred = l2 - l1 * l1 / n, with_parent = lb - l1 * b1 / n;
-            own.line_given_parent = parent > least_length * b2 ? centred - with_parent * with_parent / parent : centred;
+            const double unit = term.unit * columns_[c]->unit;
+            own.least_line = std::max(least_line / (unit * unit), rounding * (l2 - l1 * l1 / static_cast<double>(n_)));
             own.line_toward.resize(responses_);
             for (std::size_t r = 0; r < responses_; ++r) {
                 const double* y = start_.data() + r * n_;
@@ -253,12 +248,12 @@ private:
         const MarsColumn& column = *columns_[own.column];
         const double* x = column.values;
         const Spans span = spans(spec_, n_, columns_.size(), used, product);
-        std::size_t next = span.first;
+        std::size_t next = span.first, positive = 0;
         for (std::size_t i = n_; i-- > span.below + 1;) {
             const std::uint32_t row = column.order[i];
-            if (!(b[row] > 0)) continue;
+            if (b[row] == 0) continue;
             own.rows.push_back(row);
-            if (own.rows.size() < next) continue;
+            if (b[row] < 0 || ++positive < next) continue;
             const std::uint32_t at = column.order[i - 1];
             own.knots.push_back({x[at], at, static_cast<std::uint32_t>(own.rows.size())});
             next += span.between;
@@ -360,7 +355,7 @@ private:
         const int column = growth.column;
         const MarsColumn& own = *columns_[column];
         if (best.knot < 0) {
-            add(best.term, {column, spec_.lines ? 0 : 1, own.two_values && own.order.empty() ? lowest(own) : own.order.front()}, places_ + 1);
+            add(best.term, {column, spec_.lines ? 0 : 1, own.order.front()}, places_ + 1);
         } else {
             const std::uint32_t row = growth.knots[best.knot].row;
             add(best.term, {column, 1, row}, places_ + 1);
@@ -369,16 +364,13 @@ private:
         places_ += 2;
     }
 
-    std::uint32_t lowest(const MarsColumn& column) const {
-        return static_cast<std::uint32_t>(std::min_element(column.values, column.values + n_) - column.values);
-    }
-
     void add(std::size_t parent, MarsFactor factor, int place) {
-        const double *x = columns_[factor.column]->values, knot = x[factor.row];
+        const double *x = columns_[factor.column]->values, knot = factor.direction == 0 ? columns_[factor.column]->origin : x[factor.row];
         Term term;
         term.factors = terms_[parent].factors;
         term.factors.push_back(factor);
         term.place = place;
+        term.unit = terms_[parent].unit * columns_[factor.column]->unit;
         term.values = terms_[parent].values;
         for (std::size_t i = 0; i < n_; ++i) {
             const double away = factor.direction < 0 ? knot - x[i] : x[i] - knot;
@@ -438,6 +430,11 @@ public:
             for (std::size_t j = 0; j < m; ++j) right_[r][j] = forward.products()[j][r];
     }
     std::size_t size() const { return members_.size(); }
+    double share(std::size_t member) const {             // of the squares that the member explains beyond those before it
+        double squares = 0;
+        for (const auto& own : right_) squares += own[member] * own[member];
+        return squares;
+    }
     const std::vector<int>& members() const { return members_; }
 
     std::vector<std::vector<double>> coefficients() const {
@@ -529,24 +526,36 @@ MarsFit fit_mars(const MarsSpec& spec, std::span<const MarsColumn* const> column
     const std::size_t m = fit.terms.size();
     fit.rss.resize(m);
     fit.gcv.resize(m);
+    fit.subsets.resize(m);
     Subset subset(forward, responses.size());
-    Subset best = subset;
-    double squares = forward.squares(), least = infinity;
-    for (std::size_t size = m;; --size) {
-        fit.rss[size - 1] = squares;
-        fit.gcv[size - 1] = mars_gcv(squares, rows, size, spec.penalty);
-        if (size == m || (spec.prune && fit.gcv[size - 1] <= least)) {
-            best = subset;
-            least = fit.gcv[size - 1];
+    double squares = forward.squares();
+    std::fill(fit.rss.begin(), fit.rss.end(), infinity);
+    for (;;) {
+        // The functions that were added first, among those that are left, are subsets too; with one response earth looks at them.
+        double left = squares;
+        for (std::size_t size = subset.size(); size >= 1; left += subset.share(--size)) {
+            if (left * equal_reductions < fit.rss[size - 1]) {
+                fit.rss[size - 1] = left;
+                fit.subsets[size - 1].assign(subset.members().begin(), subset.members().begin() + size);
+            }
+            if (responses.size() > 1) break;
         }
-        if (size == 1) break;
+        if (subset.size() == 1) break;
         const auto [member, growth] = subset.least();
-        fit.dropped.push_back(subset.members()[member]);
         subset.drop(member);
-        squares = size == 2 ? forward.total() : squares + growth;
+        squares += growth;
     }
-    fit.selected = best.members();
-    fit.coefficients = best.coefficients();
+    fit.rss[0] = forward.total();
+    std::size_t best = m;
+    for (std::size_t size = m; size >= 1; --size) {
+        fit.gcv[size - 1] = mars_gcv(fit.rss[size - 1], rows, size, spec.penalty);
+        if (spec.prune && fit.gcv[size - 1] <= fit.gcv[best - 1]) best = size;
+    }
+    fit.selected = fit.subsets[best - 1];
+    Subset chosen(forward, responses.size());
+    for (std::size_t j = m; j-- > 0;)
+        if (!std::binary_search(fit.selected.begin(), fit.selected.end(), static_cast<int>(j))) chosen.drop(j);
+    fit.coefficients = chosen.coefficients();
     for (std::size_t r = 0; r < responses.size(); ++r) fit.coefficients[r][0] += forward.means()[r];
     return fit;
 }

@@ -16,13 +16,14 @@
 // - Every m-th of the rows with B > 0 gives a knot, counted from the largest x, and the outer e have none; m and e by Friedman's (43)
 //   and (45) with alpha 0.05, where not given; in products e is three times as large (earth: Adjust.endspan 2).
 // - A hinge counts where more than 1% of its centred squares (from the 15th function on 1e-5) are not explained by the model and the line,
-//   and a line where more than `least_line` of its squares given B are not explained. A hinge whose line does not count comes alone.
+//   and a line where more than 0.01 of its squares, in the caller's units, are not. A hinge whose line does not count comes alone.
 // - A pair takes two places of max_terms, also where it is a line or a hinge alone, and only the functions in the first so many places as
 //   there are functions are parents: so earth does.
 // - A pair that lowers the squares by more than 1.01 times what is left, or 10 times the step before, is taken for rounding.
 // - The pass ends where max_terms is reached, R2 gains less than `threshold` (that pair is not taken), R2 is above 1 - threshold, or
 //   1 - GCV/GCV0 is below -10.
-// - Where no knot counts, a line (x - smallest x) enters; it goes on below the smallest x (earth: Auto.linpreds).
+// - Where no knot counts, the line x enters, or, without `lines`, the hinge at the smallest x (earth: Auto.linpreds).
+// The second and this rule look at units and origins: whoever wants an answer without them standardises the columns.
 // - Reductions within 1e-9 of each other are equal, and the first is taken: earlier functions, then earlier columns, then larger knots.
 #pragma once
 
@@ -41,15 +42,16 @@ struct MarsSpec {
     int minspan = 0, endspan = 0;                        // rows between knots, and beyond the outer ones; 0: by the formulas
     int fast_k = 20;                                     // parents that are searched in a step; 0: all
     double fast_beta = 1;                                // how fast those that were left out come back
-    bool lines = true;                                   // go on below the smallest x; else they are hinges there
+    bool lines = true;                                   // else hinges at the smallest x stand for them
     bool prune = true;
     double most_bytes = 1 << 29;                         // kept between steps
     int most_terms(std::size_t columns) const;
 };
 
-// A predictor. REQUIRES: finite values of about unit spread.
+// A predictor. REQUIRES: finite values of about unit spread and mean 0, but for columns of two values.
 struct MarsColumn {
     const double* values = nullptr;
+    double origin = 0, unit = 1;                         // (value - origin) * unit is what the caller calls x
     std::vector<std::uint32_t> order;                    // rows by rising value, equal ones as they come
     bool two_values = false;                             // such a column has no knots
     void sort(std::size_t rows);
@@ -57,16 +59,16 @@ struct MarsColumn {
 
 struct MarsFactor {
     int column;
-    int direction;                                       // 1: (x - t)+, -1: (t - x)+, 0: x - t
-    std::uint32_t row;                                   // the one whose value is t
+    int direction;                                       // 1: (x - t)+, -1: (t - x)+, 0: x
+    std::uint32_t row;                                   // the one whose value is t; for a line that of the smallest value
 };
 
 struct MarsFit {
     std::vector<std::vector<MarsFactor>> terms;          // of the forward pass; the first is the constant
     std::vector<int> selected;                           // rising
     std::vector<std::vector<double>> coefficients;       // per response, of the selected terms
-    std::vector<int> dropped;                            // in the order of the backward pass
-    std::vector<double> rss, gcv;                        // by number of terms, from 1
+    std::vector<std::vector<int>> subsets;               // of the backward pass, by number of terms, from 1
+    std::vector<double> rss, gcv;                        // of these
     double total = 0;                                    // squares around the means
     const char* ended = "";                              // why the forward pass did
     double own_rss() const { return rss[selected.size() - 1]; }

@@ -20,6 +20,15 @@ std::vector<double> indicator(const Column& column, int level, std::size_t rows)
     return values;
 }
 
+// Numbers are taken in units of their standard deviation, around their mean.
+void standardise(MarsColumn& column, std::size_t rows) {
+    const double n = static_cast<double>(rows), mean = sum(column.values, rows) / n;
+    double squares = 0;
+    for (std::size_t i = 0; i < rows; ++i) squares += (column.values[i] - mean) * (column.values[i] - mean);
+    column.origin = mean;
+    if (squares > 0) column.unit = std::sqrt(n / squares);
+}
+
 }  // namespace
 
 MarsData::MarsData(const Data& table, std::vector<char> ordinal, std::vector<double> scales)
@@ -69,8 +78,11 @@ void MarsData::make(int v) {
         own.columns.resize(own.own.size());
         for (std::size_t c = 0; c < own.own.size(); ++c) own.columns[c].values = own.own[c].data();
     }
-    if (rows)
-        for (MarsColumn& column : own.columns) column.sort(rows);
+    for (MarsColumn& column : own.columns) {
+        if (rows == 0) break;
+        column.sort(rows);
+        if (own.levels[0] < 0) standardise(column, rows);
+    }
     own.ready = true;
     variables_[v] = std::move(own);
 }
