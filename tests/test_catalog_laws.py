@@ -36,6 +36,7 @@ MORE = {
     "best": ["best(bdeu, pcart)"],
     "cg": ["cg(exact=True)"],
     "mvp": ["mvp(degree=log)"],
+    "mars": ["mars(degree=1)", "mars(degree=3, max_terms=9, penalty=1)"],
     "bf": ["bf(degree=3)"],
 }
 CHOICES: dict[str, Any] = {name: name for name in SCORES if name != "bde"}

@@ -246,6 +246,43 @@ class PolynomialScores(Scores):
     def likelihood(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> tuple[float, float]: ...
     def fit(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> list[Any]: ...
 
+class MarsSpec:
+    def __init__(
+        self,
+        degree: int,
+        max_terms: int,
+        penalty: float,
+        threshold: float,
+        minspan: int,
+        endspan: int,
+        fast_k: int,
+        fast_beta: float,
+        lines: bool,
+        prune: bool,
+    ) -> None: ...
+
+def fit_mars(
+    spec: MarsSpec,
+    columns: NDArray[numpy.float64],
+    responses: NDArray[numpy.float64],
+    origins: Sequence[float],
+    units: Sequence[float],
+    stop: Stop | None = None,
+) -> tuple: ...
+
+class MarsScores(Scores):
+    def __init__(
+        self,
+        table: Table,
+        spec: MarsSpec,
+        raw: bool,
+        size_prior: Sequence[float],
+        per_parameter: float,
+        ordinal: Sequence[bool],
+        scales: Sequence[float],
+    ) -> None: ...
+    def fit(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> tuple: ...
+
 most_embedded_columns: int
 
 class GaussianSpec:
