@@ -36,15 +36,17 @@ private:
 
 // (terms of the forward pass as lists of (column, direction, row), selected, coefficients per response, the best subsets by size, their rss and gcv,
 // total squares, why the forward pass ended)
-nb::tuple plain(const MarsFit& fit) {
-    nb::list terms;
+using Factors = std::vector<std::tuple<int, int, std::uint32_t>>;
+using Plain = std::tuple<std::vector<Factors>, std::vector<int>, std::vector<std::vector<double>>, Lists, std::vector<double>,
+                         std::vector<double>, double, std::string>;
+
+Plain plain(const MarsFit& fit) {
+    std::vector<Factors> terms;
     for (const auto& factors : fit.terms) {
-        nb::list own;
-        for (const MarsFactor& factor : factors) own.append(nb::make_tuple(factor.column, factor.direction, factor.row));
-        terms.append(own);
+        Factors& own = terms.emplace_back();
+        for (const MarsFactor& factor : factors) own.emplace_back(factor.column, factor.direction, factor.row);
     }
-    return nb::make_tuple(terms, nb::cast(fit.selected), nb::cast(fit.coefficients), nb::cast(fit.subsets), nb::cast(fit.rss),
-                          nb::cast(fit.gcv), fit.total, fit.ended);
+    return {std::move(terms), fit.selected, fit.coefficients, fit.subsets, fit.rss, fit.gcv, fit.total, fit.ended};
 }
 
 }  // namespace
@@ -95,7 +97,7 @@ void bind_mars(nb::module_& m) {
             [](const MarsScores& self, int child, const std::vector<int>& parents, Control* stop) {
                 checked_family(child, parents, self.variables());
                 const MarsFamilyFit found = stoppable(stop, [&] { return self.fit(child, parents); }, false);
-                return nb::make_tuple(nb::cast(found.columns), nb::cast(self.occurring(child)), found.parameters, plain(found.fit));
+                return std::tuple(found.columns, self.occurring(child), found.parameters, plain(found.fit));
             },
             "child"_a, "parents"_a, "stop"_a.none() = nb::none());
 }

@@ -268,7 +268,16 @@ def fit_mars(
     origins: Sequence[float],
     units: Sequence[float],
     stop: Stop | None = None,
-) -> tuple: ...
+) -> tuple[
+    list[list[tuple[int, int, int]]],
+    list[int],
+    list[list[float]],
+    list[list[int]],
+    list[float],
+    list[float],
+    float,
+    str,
+]: ...
 
 class MarsScores(Scores):
     def __init__(
@@ -281,7 +290,23 @@ class MarsScores(Scores):
         ordinal: Sequence[bool],
         scales: Sequence[float],
     ) -> None: ...
-    def fit(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> tuple: ...
+    def fit(
+        self, child: int, parents: Sequence[int], stop: Stop | None = None
+    ) -> tuple[
+        list[tuple[int, int]],
+        list[int],
+        float,
+        tuple[
+            list[list[tuple[int, int, int]]],
+            list[int],
+            list[list[float]],
+            list[list[int]],
+            list[float],
+            list[float],
+            float,
+            str,
+        ],
+    ]: ...
 
 most_embedded_columns: int
 

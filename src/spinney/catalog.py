@@ -299,9 +299,7 @@ _MARS = (
         "child by its indicators; any mix of kinds",
         "Sharma and van Beek (2021)",
         (
-            Option(
-                "degree", 2, "most parents in a product; 1: additive", kind="integer", low=1, high=10, open=False
-            ),
+            Option("degree", 2, "most parents in a product; 1: additive", kind="integer", low=1, high=10, open=False),
             Option(
                 "max_terms",
                 "auto",

@@ -97,7 +97,7 @@ class _MARS(BaseEstimator):
     def _columns(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Floats:
         """The predictors, one column each: numbers as they are, indicators of all levels but the first."""
         if not (is_into_dataframe(X) or hasattr(X, "collect")):
-            values = check_array(X, dtype=np.float64, input_name="X", estimator=self)
+            values: Floats = check_array(X, dtype=np.float64, input_name="X", estimator=self)
             validate_data(self, X, y, reset=reset, skip_check_array=True)
             if reset:
                 self._coding: list[tuple[str, ...] | None] = [None] * values.shape[1]
@@ -119,7 +119,8 @@ class _MARS(BaseEstimator):
             for name, column, levels in zip(table.names, table.columns, self._coding, strict=True)
         ]
         values = np.column_stack(parts) if parts else np.empty((0, 0))
-        return check_array(values, dtype=np.float64, input_name="X", estimator=self)
+        checked: Floats = check_array(values, dtype=np.float64, input_name="X", estimator=self)
+        return checked
 
     def _named(self) -> None:
         """The names of the predictors, and the column of X that each comes from."""
@@ -365,14 +366,18 @@ def _coded(name: str, column: pa.ChunkedArray, levels: Sequence[str] | None) -> 
     if levels is None:
         if pa.types.is_dictionary(column.type):
             codes = column.unify_dictionaries().chunk(0).indices if column.num_chunks else pa.array([], pa.int32())
-            return codes.to_numpy(zero_copy_only=False).astype(np.float64)[:, None]
+            numbers: Floats = codes.to_numpy(zero_copy_only=False).astype(np.float64)[:, None]
+            return numbers
         try:
-            return column.cast(pa.float64()).to_numpy().astype(np.float64)[:, None]
+            numbers = column.cast(pa.float64()).to_numpy().astype(np.float64)[:, None]
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            raise DataError(f"column {name!r} is of type {column.type}, which is no number; convert or leave it out") from None
+            what = f"column {name!r} is of type {column.type}, which is no number; convert it, or leave it out"
+            raise DataError(what) from None
+        return numbers
     texts = np.array([str(value) for value in column.to_pylist()], dtype=object)
     unknown = np.flatnonzero(~np.isin(texts, np.array(levels, dtype=object)))
     if len(unknown):
         row = int(unknown[0])
-        raise DataError(f"column {name!r}, row {row + 1}: {texts[row]!r} was not there at fit; correct it, or fit again")
-    return np.column_stack([texts == level for level in levels[1:]]).astype(np.float64) if len(levels) > 1 else np.empty((len(texts), 0))
+        raise DataError(f"column {name!r}, row {row + 1}: {texts[row]!r} was not there at fit; correct it or fit again")
+    indicators: Floats = np.array([texts == level for level in levels[1:]], dtype=np.float64).reshape(-1, len(texts)).T
+    return indicators

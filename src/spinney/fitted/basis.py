@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -147,8 +147,7 @@ class Basis(StandardModel):
         """The same terms and numbers; the score is not compared."""
         if not isinstance(other, Basis):
             return NotImplemented
-        names = ("child", "parents", "kind", "parent_kinds", "shifts", "scales", "columns", "terms")
-        names += ("coefficients", "variance", "rows")
+        names = [entry.name for entry in fields(self) if entry.name != "score"]
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     # --- words ------------------------------------------------------------------------------------------------------
@@ -162,8 +161,8 @@ class Basis(StandardModel):
         place = {parent: i for i, parent in enumerate(self._continuous())}
         names, shifts, scales = [], [], []
         for parent, level in self.columns:
-            name, known = self.parents[parent], getattr(self.parent_kinds[parent], "levels", None)
-            names.append(word(name) if level is None else f"[{word(name)} is {word((known or ())[level])}]")
+            name, known = self.parents[parent], self.family[self.parents[parent]] or ()
+            names.append(word(name) if level is None else f"[{word(name)} is {word(known[level])}]")
             at = place.get(name)
             shifts.append(0.0 if at is None else self.shifts[at])
             scales.append(1.0 if at is None else self.scales[at])
@@ -180,9 +179,9 @@ class Basis(StandardModel):
             )
             return
         yield f"({counted(self.rows, 'row')}), raised to 1/rows where it is less, and divided by the sum:"
-        for response, level in enumerate(levels):
+        for response, own_level in enumerate(levels):
             if self.coefficients[response] is not None:
-                yield f"  {word(level)}: {self._sum(response, terms, units, 0.01)}"
+                yield f"  {word(own_level)}: {self._sum(response, terms, units, 0.01)}"
 
     def _sum(self, response: int, terms: list[str], units: list[list[float]], precision: float) -> str:
         own = self.coefficients[response] or ()

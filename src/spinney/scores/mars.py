@@ -70,26 +70,27 @@ class Mars(Source):
 
     def family_cost(self, parents: int) -> float:
         """Nanoseconds; bench/mars.py measures it."""
-        per_row = 20 + 150 * parents * min(self.choice["degree"], 3)
-        return 10_000 + per_row * self.data.n_rows
+        degree: int = self.choice["degree"]
+        return 10_000.0 + (20 + 150 * parents * min(degree, 3)) * self.data.n_rows
 
     def fit(self, child: str, parents: Sequence[str], score: float, stop: _core.Stop | None = None) -> Basis:
         order = tuple(sorted(parents))
         data, kinds = self.data, self.data.kinds
         columns, occurring, _, found = self._mars.fit(*self.family(child, order), stop)
         terms, selected, coefficients, _, rss, _, total, _ = found
-        place = {self._index[name]: i for i, name in enumerate(order)}
-        own = [(place[variable], None if level < 0 else level) for variable, level in columns]
+        at = {self._index[name]: i for i, name in enumerate(order)}
+        own = [(at[variable], None if level < 0 else level) for variable, level in columns]
         numbers = [self._numbers(order[parent], level) for parent, level in own]
+        origins = [_origin(column, level) for column, (_, level) in zip(numbers, own, strict=True)]
         kept = [
-            tuple(Factor(c, d, self._origin(numbers[c], own[c][1]) if d == 0 else float(numbers[c][row])) for c, d, row in terms[t])
-            for t in selected
+            tuple(Factor(c, d, origins[c] if d == 0 else float(numbers[c][row])) for c, d, row in terms[place])
+            for place in selected
         ]
         units = [data.standard(p) for p in order if not kinds[p].discrete]
         fitted: list[tuple[float, ...] | None]
         variance = 0.0
         if kinds[child].discrete:
-            fitted = self._by_level(child, occurring, coefficients, len(kept))
+            fitted = self._by_level(child, occurring, coefficients)
         else:
             column = data.standard(child)
             values = coefficients[0] if coefficients else [0.0]
@@ -120,11 +121,6 @@ class Mars(Source):
         codes = self.data.codes(name)
         return (codes if level is None else codes == level).astype(np.float64)
 
-    @staticmethod
-    def _origin(numbers: Floats, level: int | None) -> float:
-        """Lines in numbers start at their mean, those in indicators at 0."""
-        return float(numbers.mean()) if level is None else 0.0
-
     def _variance(self, rss: Sequence[float], total: float, terms: int) -> float:
         """The GCV of the fit; a child that is constant in the table has density 1 there, in its own units."""
         if total <= 0:
@@ -134,7 +130,7 @@ class Mars(Source):
         return left / rows / (1 - share) ** 2
 
     def _by_level(
-        self, child: str, occurring: Sequence[int], coefficients: Sequence[Sequence[float]], terms: int
+        self, child: str, occurring: Sequence[int], coefficients: Sequence[Sequence[float]]
     ) -> list[tuple[float, ...] | None]:
         """Per declared level. Of two that occur the first was fitted, and the other is what is left of 1."""
         found: list[tuple[float, ...] | None] = [None] * len(self.data.levels(child))
@@ -144,3 +140,8 @@ class Mars(Source):
             first = coefficients[0]
             found[occurring[1]] = (1 - first[0], *(-value for value in first[1:]))
         return found
+
+
+def _origin(numbers: Floats, level: int | None) -> float:
+    """Lines in numbers start at their mean, those in indicators at 0."""
+    return float(numbers.mean()) if level is None and len(numbers) else 0.0
