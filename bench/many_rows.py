@@ -1,9 +1,17 @@
-"""pcart, ft and pcart with linear leaves over many rows: nanoseconds per row and family, by the kinds of the parents.
+"""Many rows: pcart, ft and pcart with linear leaves per row and family, and `learn` from a file of a million rows.
 
-In:  --rows, the sizes of the tables, which are drawn here (seed 1): a chain of ten columns, five of them categorical.
-Out: CPU nanoseconds per row and family of one, two and three parents, for a continuous and a categorical child."""
+In:  --rows, the sizes of the tables. For families they are drawn here (seed 1): a chain of ten columns, five of them
+     categorical. For `learn` by simulate.mixed: 40 columns, 20 of them categorical.
+Out: CPU nanoseconds per row and family of one, two and three parents, for a continuous and a categorical child; of the
+     command `spinney learn FILE --search hc` the seconds, from the start of the process to its end, and the most memory
+     that it held, both as the system tells them."""
 
 import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +66,61 @@ def rows_table(sizes: list[int], repeats: int) -> Table:
     return table
 
 
+COLUMNS, LEARNED = 40, ("pcart", "cg")
+COMMAND = [sys.executable, "-c", "import sys; from spinney.cli import main; sys.exit(main())"]
+
+
+def simulated(rows: int) -> Any:
+    """Half of the columns categorical: the first seed that draws them so."""
+    mixed = peer("spinney").simulate.mixed
+    for seed in range(1000):
+        kinds = mixed(COLUMNS, 2, 1, seed=seed).complete.kinds.values()
+        if sum(kind.discrete for kind in kinds) == COLUMNS // 2:
+            return mixed(COLUMNS, 2, rows, seed=seed)
+    raise AssertionError("no seed has as many categorical as continuous columns")
+
+
+def learn_table(sizes: list[int]) -> Table:
+    columns = {"rows": ",", "score": "", "edges": "", "wall, s": ".1f", "CPU, s": ".1f", "most memory, GB": ".2f"}
+    table = Table(f"spinney learn on {COLUMNS} mixed columns, --search hc, two threads", columns)
+    with tempfile.TemporaryDirectory() as folder:
+        for size in sizes:
+            file, net = Path(folder) / "drawn.parquet", Path(folder) / "net.json"
+            drawn = simulated(size)
+            drawn.write(file)
+            for score in LEARNED:
+                command = [*COMMAND, "learn", str(file), "--score", score, "--search", "hc", "-o", str(net)]
+                began = time.perf_counter()
+                process = subprocess.Popen(
+                    [*command, "--jobs", "2"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                )
+                _, status, used = os.wait4(process.pid, 0)
+                wall = time.perf_counter() - began
+                if status:
+                    raise SystemExit(f"learn with {score} on {size} rows ended with status {status}")
+                edges = len(peer("spinney").Network.load(net).edges)
+                memory = used.ru_maxrss * 1024 / 1e9
+                table.rows.append([size, score, edges, wall, used.ru_utime + used.ru_stime, memory])
+                print(*table.rows[-1], file=sys.stderr, flush=True)
+    table.notes = [
+        "A Parquet file drawn by simulate.mixed, average degree 2; up to three parents. Reading, scoring, search and "
+        "fit are all counted. Wall seconds are those of the machine as it was (see its load above); CPU seconds are of "
+        "both threads together."
+    ]
+    return table
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[500, 10_000, 100_000, 1_000_000])
     parser.add_argument("--repeats", type=int, default=5, help="runs of which the fastest counts")
     parser.add_argument("--results", type=Path, default=HERE / "results", help="where the dated results go")
+    parser.add_argument("--only", nargs="+", choices=("families", "learn"), default=["families", "learn"])
     args = parser.parse_args()
     facts = machine()
-    report("many-rows", facts, [rows_table(args.rows, args.repeats)], args.results)
+    tables = []
+    if "families" in args.only:
+        tables.append(rows_table(args.rows, args.repeats))
+    if "learn" in args.only:
+        tables.append(learn_table([rows for rows in args.rows if rows >= 10_000]))
+    report("many-rows", facts, tables, args.results)

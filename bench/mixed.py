@@ -1,8 +1,8 @@
 """Scores of mixed tables: microseconds per family beside PyBNesian, growth with the rows, hill climbing; in one run.
 
 In:  nothing; tables of half continuous, half categorical columns are drawn here (seed 1).
-Out: three tables: all families of up to two parents on 100 variables and 1,000 rows; growth to a million rows; hill
-     climbing on 40 columns.
+Out: four tables: all families of up to two parents on 100 variables and 1,000 rows; lr beside mvp; growth to a
+     million rows; hill climbing on 40 columns.
 One thread unless it says otherwise. A run starts from columns in memory: standardising and matrices are inside."""
 
 import itertools
@@ -19,6 +19,7 @@ GROWTH, GROWTH_VARIABLES = [1_000, 10_000, 100_000, 1_000_000], 20
 CLIMB, CLIMB_VARIABLES, CLIMB_PARENTS = [10_000, 100_000, 1_000_000], 40, 5
 SCORES = {"cg": {}, "cgd": {}, "mn": {}, "dg": {}, "bf(3)": {"degree": 3}, "bge": {}}
 PEER_FAMILIES = 3000
+REGRESSIONS, REGRESSED = ("mvp", "lr", "mvp(degree=log)", "lr(degree=log)"), 30  # scores, variables
 
 Family = tuple[str, tuple[str, ...]]
 
@@ -145,6 +146,33 @@ def per_family(repeats: int) -> Table:
     return table
 
 
+def regressions(repeats: int) -> Table:
+    """mvp and lr differ for discrete children with continuous parents only, so these have a column of their own."""
+    sp = peer("spinney")
+    frame = mixed_frame(ROWS, REGRESSED)
+    numbers = set(continuous(frame))
+    every = families_of(list(frame))
+    own = [f for f in every if f[0] not in numbers and any(p in numbers for p in f[1])]
+
+    def prepare(score: str, families: Sequence[Family]) -> Prepare:
+        def built() -> Callable[[], Any]:
+            data = sp.Dataset.from_frame(frame)
+            return lambda: sp.local_scores(data, families, score)
+
+        return built
+
+    asked = {"all": every, "discrete child, continuous parent": own}
+    timed = race({f"{score} {what}": prepare(score, asked[what]) for score in REGRESSIONS for what in asked}, repeats)
+    table = Table(
+        f"lr beside mvp, microseconds per family: {REGRESSED} mixed variables, {ROWS:,} rows, up to two parents",
+        {"families": "", "number": ",", **dict.fromkeys(REGRESSIONS, ".1f"), "lr / mvp": ".1f", "of degree log": ".1f"},
+    )
+    for what, families in asked.items():
+        micro = [timed[f"{score} {what}"].cpu / len(families) * 1e6 for score in REGRESSIONS]
+        table.rows.append([what, len(families), *micro, micro[1] / micro[0], micro[3] / micro[2]])
+    return table
+
+
 def growth(repeats: int) -> Table:
     table = Table(
         f"Growth with N: microseconds per family of up to two parents over {GROWTH_VARIABLES} mixed variables",
@@ -184,11 +212,15 @@ def climb() -> Table:
 
 
 def main() -> None:
-    options = arguments("Scores of mixed tables beside PyBNesian.", ["families", "growth", "climb"], needs_data=False)
+    options = arguments(
+        "Scores of mixed tables beside PyBNesian.", ["families", "regressions", "growth", "climb"], needs_data=False
+    )
     facts = machine()
     tables = []
     if "families" in options.only:
         tables.append(per_family(options.repeats))
+    if "regressions" in options.only:
+        tables.append(regressions(options.repeats))
     if "growth" in options.only:
         tables.append(growth(options.repeats))
     if "climb" in options.only:

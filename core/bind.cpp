@@ -156,27 +156,27 @@ NB_MODULE(_core, m) {
     nb::class_<Allowed>(m, "Allowed")
         .def("__init__",
              [](Allowed* self, const nb::list& own_candidates, const nb::list& own_required, const nb::list& own_most) {
-                 Lists required = to_lists(own_required), candidates(own_candidates.size());
+                 Lists required = to_lists(own_required);
+                 Allowed::Candidates candidates(own_candidates.size());
                  std::vector<int> most = to_ints(own_most);
-                 for (std::size_t v = 0; v < candidates.size(); ++v) {
-                     if (!own_candidates[v].is_none()) {
-                         candidates[v] = to_ints(own_candidates[v]);
-                         continue;
-                     }
-                     candidates[v].reserve(candidates.size() - 1);      // None: all others
-                     for (std::size_t u = 0; u < candidates.size(); ++u)
-                         if (u != v) candidates[v].push_back(static_cast<int>(u));
-                 }
-                 check_lists(candidates, static_cast<int>(most.size()));
-                 check_lists(required, static_cast<int>(most.size()));
-                 for (std::size_t v = 0; v < most.size(); ++v) {
-                     must(most[v] >= 0 && most[v] <= static_cast<int>(candidates[v].size()), "a limit within the candidates");
-                     must(std::ranges::includes(candidates[v], required[v]), "required parents among the candidates");
+                 const int n = static_cast<int>(most.size());
+                 must(candidates.size() == most.size(), "candidates of every child");
+                 check_lists(required, n);
+                 for (int v = 0; v < n; ++v) {
+                     if (!own_candidates[v].is_none()) candidates[v] = to_ints(own_candidates[v]);      // None: all others
+                     if (candidates[v]) check_list(*candidates[v], v, n);
+                     const int there = candidates[v] ? static_cast<int>(candidates[v]->size()) : n - 1;
+                     must(most[v] >= 0 && most[v] <= there, "a limit within the candidates");
+                     must(!candidates[v] || std::ranges::includes(*candidates[v], required[v]), "required parents among the candidates");
                  }
                  new (self) Allowed(std::move(candidates), std::move(required), std::move(most));
              },
              "candidates"_a, "required"_a, "most"_a)
-        .def_ro("candidates", &Allowed::candidates)
+        .def_prop_ro("candidates", [](const Allowed& self) {
+            Lists lists;
+            for (int v = 0; v < self.variables(); ++v) lists.push_back(self.candidates(v));
+            return lists;
+        })
         .def_ro("most", &Allowed::most);
 
     // What a score group makes, and what every operation takes.

@@ -64,13 +64,15 @@ inline void must(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(std::string("spinney's core was called wrongly: ") + what);
 }
 
+inline void check_list(const std::vector<int>& list, int own, int variables) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        must(list[i] >= 0 && list[i] < variables && list[i] != own, "variables in range");
+        must(i == 0 || list[i - 1] < list[i], "sorted lists");
+    }
+}
 inline void check_lists(const Lists& lists, int variables) {
     must(static_cast<int>(lists.size()) == variables, "one list per variable");
-    for (std::size_t v = 0; v < lists.size(); ++v)
-        for (std::size_t i = 0; i < lists[v].size(); ++i) {
-            must(lists[v][i] >= 0 && lists[v][i] < variables && lists[v][i] != static_cast<int>(v), "variables in range");
-            must(i == 0 || lists[v][i - 1] < lists[v][i], "sorted lists");
-        }
+    for (int v = 0; v < variables; ++v) check_list(lists[v], v, variables);
 }
 
 // What grows with the square of the columns is converted here and not by nanobind, whose converters end the process when

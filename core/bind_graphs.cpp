@@ -38,7 +38,7 @@ public:
     void check(const Allowed& allowed) const override {
         for (int v = 0; v < allowed.variables(); ++v)
             if (allowed.most[v] > 0)
-                for (int p : allowed.candidates[v]) must(data_.levels[p] <= most_graph_levels, "parents of at most 64 levels");
+                for (int p : allowed.candidates(v)) must(data_.levels[p] <= most_graph_levels, "parents of at most 64 levels");
     }
     bool brief(std::span<const Family> families) const override {
         if (spec().exponents == Exponents::network) return false;      // what it takes to answer is not known beforehand

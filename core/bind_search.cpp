@@ -2,6 +2,7 @@
 #include "bind.hpp"
 #include "search_branching.hpp"
 #include "search_dp.hpp"
+#include "search_ges.hpp"
 #include "search_greedy.hpp"
 #include "search_order.hpp"
 
@@ -29,7 +30,7 @@ struct GreedyArgs {
         GreedyRequest r;
         r.start = start;
         for (int v = 0; v < n; ++v) {
-            r.allowed.push_back(to_set(allowed->candidates[v], n));
+            r.allowed.push_back(to_set(allowed->candidates(v), n));
             r.required.push_back(to_set(allowed->required[v], n));
         }
         r.most = allowed->most;
@@ -37,6 +38,14 @@ struct GreedyArgs {
         r.seed = seed, r.time_limit = time_limit;
         return r;
     }
+};
+
+struct GesArgs {
+    Lists start;
+    const Allowed* allowed;                              // kept alive by Python
+    bool equivalent, extended;
+    double time_limit;
+    int threads;
 };
 
 }  // namespace
@@ -75,6 +84,42 @@ void bind_searches(nb::module_& m) {
             out["score"] = found.score;
             out["local"] = nb::cast(found.local);
             out["trace"] = nb::cast(found.trace);
+            out["left_out"] = local->left_out();
+            out["stopped"] = ending.text();
+            return out;
+        },
+        "scores"_a, "args"_a, "progress"_a.none(), "most_bytes"_a = 0.0);
+
+    nb::class_<GesArgs>(m, "GesArgs")
+        .def("__init__",
+             [](GesArgs* self, const nb::list& start, const Allowed* allowed, bool equivalent, bool extended, double time_limit,
+                int threads) { new (self) GesArgs{to_lists(start), allowed, equivalent, extended, time_limit, threads}; },
+             "start"_a, "allowed"_a, "equivalent"_a, "extended"_a, "time_limit"_a, "threads"_a, nb::keep_alive<1, 3>())
+        .def_ro("threads", &GesArgs::threads);
+
+    m.def(
+        "ges",
+        [](const Scores& scores, const GesArgs& args, nb::object progress, double most_bytes) {
+            check_lists(args.start, scores.variables());
+            must(args.allowed->variables() == scores.variables(), "a limit per child");
+            scores.check(*args.allowed);
+            Control control;
+            Team team(args.threads, control);
+            scores.prepare(everybody(scores.variables()), team);
+            const auto local = scores.local(most_bytes);
+            const GesRequest request{args.start, *args.allowed, args.equivalent, args.extended, args.time_limit};
+            Ending ending;
+            GesResult found = run(control, progress, ending, args.time_limit, [&] { return ges(*local, request, team, control); });
+            for (int v = 0; v < scores.variables(); ++v) found.parents[v] = scores.meant(v, found.parents[v]);
+            ending.late |= found.stopped;
+            nb::dict out;
+            out["parents"] = nb::cast(found.parents);
+            out["directed"] = nb::cast(found.directed);
+            out["undirected"] = nb::cast(found.undirected);
+            out["score"] = found.score;
+            out["local"] = nb::cast(found.local);
+            out["trace"] = nb::cast(found.trace);
+            out["steps"] = found.steps;
             out["left_out"] = local->left_out();
             out["stopped"] = ending.text();
             return out;

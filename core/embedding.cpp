@@ -49,7 +49,7 @@ public:
         matrix_.resize(static_cast<std::size_t>(k) * k);
         pivot_.resize(k);
         for (int i = 0; i < k; ++i)
-            for (int j = 0; j <= i; ++j) matrix_[i * k + j] = m.all(columns_[i], columns_[j]);
+            for (int j = 0; j <= i; ++j) matrix_[static_cast<std::size_t>(i) * k + j] = m.all(columns_[i], columns_[j]);
         factor(k, matrix_.data(), pivot_.data(), m.bayesian ? 0 : dependent);
         double product = 1, log_determinant = 0, kept = 0;
         for (double p : pivot_) {

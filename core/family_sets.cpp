@@ -50,7 +50,7 @@ class ChildSets {
 public:
     ChildSets(const FamilyScores& scores, const SetsRequest& request, const Binomials& binomials, int child)
         : scores_(scores), request_(request), allowed_(request.allowed), binomials_(binomials), required_(allowed_.required[child]),
-          candidates_(allowed_.candidates[child]), child_(child) {}
+          candidates_(allowed_.candidates(child)), child_(child) {}
 
     // The smallest set that the child may have: what is required.
     void first(Counts& counts) {

@@ -102,12 +102,13 @@ Covariance covariance(int columns, std::size_t rows, const FillColumn& fill, Tea
 
 void factor(int k, double* matrix, double* pivot, double least) {
     for (int j = 0; j < k; ++j) {
-        double* row = matrix + j * k;
+        if (j >= 64) Listening::look();                  // thousands of indicator columns take minutes
+        double* row = matrix + static_cast<std::size_t>(j) * k;
         double left = row[j];
         for (int i = 0; i < j; ++i) {
             if (pivot[i] == 0) continue;
             double sum = row[i];
-            const double* other = matrix + i * k;
+            const double* other = matrix + static_cast<std::size_t>(i) * k;
             for (int m = 0; m < i; ++m)
                 if (pivot[m] != 0) sum -= row[m] * other[m] * pivot[m];
             row[i] = sum / pivot[i];                     // unit lower triangle; its columns belong to the kept ones

@@ -82,12 +82,12 @@ public:
         : data_(data), spec_(spec), request_(request), allowed_(request.allowed), team_(team), control_(control),
           workers_(team.size()), n_(data.variables()),
           deepest_(*std::max_element(allowed_.most.begin(), allowed_.most.end())),
-          binomials_(n_, deepest_ + 1), child_of_(allowed_.child_of), begun_(n_, 0), falling_(n_) {
+          binomials_(n_, deepest_ + 1), child_of_(allowed_.child_of()), begun_(n_, 0), falling_(n_) {
         layers_.reserve(n_);
         for (int v = 0; v < n_; ++v) {
-            layers_.emplace_back(binomials_, static_cast<int>(allowed_.candidates[v].size()), allowed_.most[v]);
+            layers_.emplace_back(binomials_, allowed_.count(v), allowed_.most[v]);
             if (!request.bounds) continue;
-            for (int p : allowed_.candidates[v]) falling_[v].push_back(data.levels(p));
+            for (int p : allowed_.candidates(v)) falling_[v].push_back(data.levels(p));
             std::sort(falling_[v].rbegin(), falling_[v].rend());
         }
         penalty_ = spec.penalty(static_cast<double>(data.rows()));
@@ -373,7 +373,7 @@ private:
     }
 
     void collect_child(int child, KeptSets& out) {
-        const auto& candidates = allowed_.candidates[child];
+        const auto& candidates = allowed_.candidates(child);
         for (std::size_t size = 0; size < begun(child); ++size) {
             const Layer& layer = layers_[child][size];
             std::vector<std::size_t> place(size);        // the set of this rank, as positions among the candidates

@@ -15,13 +15,13 @@ public:
     LocalGlobal(const GraphData& data, const GraphSpec& spec, const Allowed& allowed, Team& team, Control& control)
         : spec_(spec), allowed_(allowed), control_(control), n_(static_cast<int>(data.columns.size())), nodes_(n_),
           began_(std::chrono::steady_clock::now()) {
-        for (int v = 0; v < n_; ++v) nodes_[v].is_parent.assign(allowed.candidates[v].size(), 0);
+        for (int v = 0; v < n_; ++v) nodes_[v].is_parent.assign(allowed.candidates(v).size(), 0);
         for (int v = 0; v < n_; ++v)
             for (int p : allowed.required[v]) nodes_[v].is_parent[place_of(v, p)] = 2, ++nodes_[v].parents;
         find_ancestors();
         team.run(n_, [&](int, std::size_t v) {
             nodes_[v].score = std::make_unique<LeafScore>(data, spec, static_cast<int>(v));
-            nodes_[v].grower = std::make_unique<Grower>(data, spec, *nodes_[v].score, static_cast<int>(v), allowed.candidates[v]);
+            nodes_[v].grower = std::make_unique<Grower>(data, spec, *nodes_[v].score, static_cast<int>(v), allowed.candidates(v));
             look(static_cast<int>(v));
         });
         Listening undisturbed(nullptr);
@@ -50,8 +50,8 @@ public:
         }
         for (int v = 0; v < n_; ++v) {
             auto& parents = result.parents.emplace_back();
-            for (std::size_t i = 0; i < allowed_.candidates[v].size(); ++i)
-                if (nodes_[v].is_parent[i]) parents.push_back(allowed_.candidates[v][i]);
+            for (std::size_t i = 0; i < allowed_.candidates(v).size(); ++i)
+                if (nodes_[v].is_parent[i]) parents.push_back(allowed_.candidates(v)[i]);
             result.graphs.push_back(nodes_[v].grower->graph());
         }
         return result;
@@ -68,7 +68,7 @@ private:
     };
 
     int place_of(int child, int parent) const {
-        auto& own = allowed_.candidates[child];
+        auto& own = allowed_.candidates(child);
         return static_cast<int>(std::lower_bound(own.begin(), own.end(), parent) - own.begin());
     }
 
@@ -81,7 +81,7 @@ private:
         const double arc = spec_.prior(node.parents + 1) - spec_.prior(node.parents);
         std::vector<double> bonus(node.is_parent.size());
         for (std::size_t i = 0; i < bonus.size(); ++i)
-            bonus[i] = node.is_parent[i] ? 0 : may_add(v, allowed_.candidates[v][i]) ? arc : -INFINITY;
+            bonus[i] = node.is_parent[i] ? 0 : may_add(v, allowed_.candidates(v)[i]) ? arc : -INFINITY;
         node.split = node.grower->best_split(bonus);
         if (spec_.size_prior.empty()) {
             node.merge = node.grower->best_merge();
@@ -109,7 +109,7 @@ private:
         node.grower->apply(node.split);
         if (!node.is_parent[place]) {
             node.is_parent[place] = 1, ++node.parents;
-            add_arc(allowed_.candidates[v][place], v);
+            add_arc(allowed_.candidates(v)[place], v);
         }
         look(v);
     }
@@ -135,7 +135,7 @@ private:
         for (int u = 0; u < n_; ++u) {                   // whoever planned an arc that would now close a circle
             const Move& plan = nodes_[u].split;
             if (u != child && plan.parent >= 0 && !nodes_[u].is_parent[plan.parent] &&
-                !may_add(u, allowed_.candidates[u][plan.parent]))
+                !may_add(u, allowed_.candidates(u)[plan.parent]))
                 look(u);
         }
     }
@@ -146,7 +146,7 @@ private:
         std::vector<std::vector<int>> children(n_);
         for (int v = 0; v < n_; ++v)
             for (std::size_t i = 0; i < nodes_[v].is_parent.size(); ++i)
-                if (nodes_[v].is_parent[i]) children[allowed_.candidates[v][i]].push_back(v), ++waiting[v];
+                if (nodes_[v].is_parent[i]) children[allowed_.candidates(v)[i]].push_back(v), ++waiting[v];
         for (int v = 0; v < n_; ++v)
             if (!waiting[v]) order.push_back(v);
         for (std::size_t at = 0; at < order.size(); ++at)

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import spinney as sp
+from spinney import scores
 from spinney.catalog import SCORES, choose_search
 from spinney.cli import app
 from spinney.constraints import allowed_by
-from spinney.scores import why_resolved
+from spinney.scores import resolved, why_resolved
 from spinney.search import automatic
 
 KINDS = st.sampled_from(["categorical", "ordinal", "continuous"])
@@ -37,7 +38,7 @@ def tables(draw: st.DrawFn) -> sp.Dataset:
 def test_auto_is_the_score_that_it_names(data: sp.Dataset) -> None:
     discrete = all(kind.discrete for kind in data.kinds.values())
     result = sp.learn(data)
-    named = "bdeu(ess=1.0)" if discrete else str(sp.PCART())
+    named = "bdeu(ess=1.0)" if discrete else str(sp.Best())
     assert result.plan.score == named and result.network.plan is not None
     assert result.network.plan["score"] == named
     assert result.plan.why_score is not None and named.split("(")[0] in result.plan.why_score
@@ -77,10 +78,10 @@ def test_the_commands_say_what_auto_chose(tmp_path: object) -> None:
         file.write("a,b,c\n" + rows + "\n")
     run = CliRunner()
     shown = run.invoke(app, ["learn", path]).stdout
-    assert "auto chose pcart: 1 of 3 columns is continuous (another: --score, see spinney list scores)" in shown
+    assert "auto chose best: 1 of 3 columns is continuous (another: --score, see spinney list scores)" in shown
     plan = json.loads(run.invoke(app, ["learn", path, "--json"]).stdout)["plan"]
-    assert plan["score"] == str(sp.PCART()) and plan["why_score"] == "auto chose pcart: 1 of 3 columns is continuous"
-    assert "auto chose pcart" in run.invoke(app, ["score", path, "--child", "a", "--parents", "b"]).stdout
+    assert plan["score"] == str(sp.Best()) and plan["why_score"] == "auto chose best: 1 of 3 columns is continuous"
+    assert "auto chose best" in run.invoke(app, ["score", path, "--child", "a", "--parents", "b"]).stdout
     assert "auto chose" not in run.invoke(app, ["learn", path, "--score", "ft"]).stdout
 
 
@@ -114,6 +115,20 @@ def test_foreseen_work_grows_with_rows(score: str) -> None:
         else:
             assert 0 < cost(100, parents) < cost(1000, parents)
     assert cost(1000, 1) <= cost(1000, 3)
+
+
+def test_large_tables_have_one_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above so many cells `auto` is pcart, for learn, score and fit alike; discrete tables are bdeu at any size."""
+    rng = np.random.default_rng(4)
+    data = sp.Dataset.from_frame({"a": rng.normal(size=50), "b": rng.integers(0, 2, 50)})
+    discrete = sp.Dataset.from_frame({"b": rng.integers(0, 2, 50), "c": rng.integers(0, 3, 50)})
+    assert resolved(data, "auto").name == "best" and data.n_rows * 2 < scores.MOST_FOR_BEST
+    monkeypatch.setattr(scores, "MOST_FOR_BEST", 99)
+    assert resolved(data, "auto") == resolved(data, "pcart") and resolved(discrete, "auto").name == "bdeu"
+    result = sp.learn(data)
+    assert result.plan.why_score == "auto chose pcart: 1 of 2 columns is continuous, and the table has 100 cells"
+    assert result.plan.score == str(sp.PCART())
+    assert result.found.score == pytest.approx(sp.score(data, result.network.parents), rel=1e-12)
 
 
 def test_the_reason_writes_large_numbers_as_other_lines_do() -> None:

@@ -161,6 +161,33 @@ CASES: dict[str, tuple[Files, list[str], tuple[str, ...]]] = {
         ["simulate", "network", "--variables", "30", "--degree", "25", "--max-degree", "29"],
         ("million", "--max-degree"),
     ),
+    "simulate: too many variables": (
+        {},
+        ["simulate", "mixed", "--variables", "9" * 30],
+        ("variables", "at most 100,000"),
+    ),
+    # mixed scores
+    "bge of levels": ({}, [*TAKES, "--score", "bge"], ("'smoker'", "categorical", "bge")),
+    "mvp of no degree": ({}, [*TAKES, "--score", "mvp(degree=99)"], ("degree", "'99'")),
+    "bf of no degree": ({}, ["families", "table.csv", "--score", "bf(degree=0)"], ("degree", "'0'")),
+    "cg with an option of another": ({}, [*TAKES, "--score", "cg(ess=1)"], ("cg", "'ess'")),
+    "best of one that is no probability": ({}, [*TAKES, "--score", "best(pcart, bic)"], ("best", "bic")),
+    "best of one twice": ({}, ["families", "table.csv", "--score", "best(pcart, pcart)"], ("pcart", "twice")),
+    "best of best": ({}, [*TAKES, "--score", "best(best(pcart))"], ("best within best",)),
+    "best without one for numbers": (
+        {"bad.csv": "a,b\n1.5,x\n2.25,y\n"},
+        [*LEARN, "--score", "best(bdeu)"],
+        ("'a'", "continuous", "pcart"),
+    ),
+    "best of trees that are too large": (
+        {
+            "bad.csv": ",".join(f"x{i}" for i in range(9))
+            + "\n"
+            + "".join(",".join([f"{i}.{i}"] * 9) + "\n" for i in range(30))
+        },
+        ["score", "bad.csv", "--child", "x0", "--parents", ",".join(f"x{i}" for i in range(1, 9)), "--score", "best"],
+        ("'x0'", "continuous parents"),
+    ),
     # kinds
     "kinds: no such file": ({}, [*TAKES, "--kinds", "absent.yaml"], ("absent.yaml",)),
     "kinds: absent column": ({"k.yaml": "colour: categorical\n"}, KINDS, ("'colour'",)),

@@ -21,7 +21,7 @@ import pytest
 
 import spinney as sp
 from spinney import cli
-from spinney.catalog import PRIORS, SCORES, SEARCHES
+from spinney.catalog import CANDIDATES, PRIORS, SCORES, SEARCHES
 from spinney.cli import main
 
 NAMES = ("smoker", "lung", "cough", "place, or street")
@@ -346,7 +346,8 @@ def test_convert_there_and_back(said: Any, data: sp.Dataset) -> None:
 
 def test_list_is_the_catalog(said: Any) -> None:
     answer = strict(said("list", "--json"))
-    for word, table in (("scores", SCORES.choices), ("priors", PRIORS), ("searches", SEARCHES)):
+    tables = {"scores": SCORES.choices, "priors": PRIORS, "candidates": CANDIDATES, "searches": SEARCHES}
+    for word, table in tables.items():
         assert [row["name"] for row in answer[word]] == list(table)
         text = said("list", word)
         assert all(name in text for name in table) and text.startswith(word)

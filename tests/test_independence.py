@@ -177,6 +177,7 @@ def test_texts() -> None:
         ({"test": "bge"}, "not a test of independence"),
         ({"test": "bdeu"}, "not a test of independence"),
         ({"test": "fisher"}, "fisher"),
+        ({"test": np.zeros((2, 2))}, "score"),
         ({"test": "mvp(degree=0)"}, "degree"),
         ({"test": "g2"}, "column 'x' is continuous"),
     ],

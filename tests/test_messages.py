@@ -13,6 +13,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 from hypothesis import given
@@ -162,6 +163,14 @@ def test_messages_of_a_command_name_options_that_it_has(
 
 HOLES = {"a": ["x", None, "y", "x"], "b": ["u", "v", "u", "u"]}
 NUMBERS = {"a": [1.5, 2.5, 0.25, 4.75] * 6, "b": ["u", "v", "u", "u"] * 6}
+MANY_LEVELS = sp.Dataset.from_frame(
+    {"a": [f"l{i}" for i in range(10_500)], "b": [f"l{i}" for i in range(10_500)]},
+    kinds={"a": "categorical", "b": "categorical"},
+)
+MANY_LOGITS = sp.Dataset.from_frame(
+    {"a": [f"l{i % 4000}" for i in range(8000)], "x": np.sin(np.arange(8000)), "y": np.cos(np.arange(8000))},
+    kinds={"a": "categorical"},
+)
 PLACES: dict[str, tuple[Any, Any]] = {
     "read": (sp.Dataset.from_frame, lambda: sp.Dataset.from_frame(HOLES, missing="refuse")),
     "naive Bayes": (sp.NaiveBayesClassifier, lambda: sp.NaiveBayesClassifier().fit(HOLES, [0, 1, 0, 1])),
@@ -169,6 +178,31 @@ PLACES: dict[str, tuple[Any, Any]] = {
     "learn": (sp.learn, lambda: sp.learn(sp.Dataset.from_frame(NUMBERS), score="bdeu")),
     "score": (sp.score, lambda: sp.score(sp.Dataset.from_frame(NUMBERS), {"a": []}, score="bdeu")),
     "local_score": (sp.local_score, lambda: sp.local_score(sp.Dataset.from_frame(NUMBERS), "a", [], score="bdeu")),
+    "bge of levels": (sp.learn, lambda: sp.learn(NUMBERS, score="bge")),
+    "bge of levels, one family": (sp.local_score, lambda: sp.local_score(NUMBERS, "a", ["b"], score="bge")),
+    "dg of too many levels": (sp.local_score, lambda: sp.local_score(MANY_LEVELS, "a", ["b"], score="dg")),
+    "dg of too many levels, a test": (sp.independence, lambda: sp.independence(MANY_LEVELS, "a", "b", test="dg")),
+    "lr of too many coefficients": (sp.local_score, lambda: sp.local_score(MANY_LOGITS, "a", ["x", "y"], score="lr")),
+    "lr of too many coefficients, a test": (
+        sp.independence,
+        lambda: sp.independence(MANY_LOGITS, "a", "x", ["y"], test="lr"),
+    ),
+    "best of one that is no probability": (sp.learn, lambda: sp.learn(NUMBERS, score="best(pcart, bic)")),
+    "best without one for numbers": (sp.score, lambda: sp.score(NUMBERS, {"a": []}, score="best(bdeu)")),
+    "best of trees that are too large": (
+        sp.local_score,
+        lambda: sp.local_score({f"x{i}": NUMBERS["a"] for i in range(9)}, "x0", [f"x{i}" for i in range(1, 9)], "best"),
+    ),
+    "a test that is none": (sp.independence, lambda: sp.independence(NUMBERS, "a", "b", test="pcart")),
+    "g2 of numbers": (sp.independence, lambda: sp.independence(NUMBERS, "a", "b", test="g2")),
+    "given as a text": (sp.independence, lambda: sp.independence(NUMBERS, "a", "b", given="c")),
+    "mixed": (sp.simulate.mixed, lambda: sp.simulate.mixed(20, 4, 10, 3)),
+    "mixed, missing": (sp.simulate.mixed, lambda: sp.simulate.mixed(5, 1, 10, missing="often(0.1)")),
+    "mixed, memory": (sp.simulate.mixed, lambda: sp.simulate.mixed(5, 1, 10**13)),
+    "tables of numbers": (sp.simulate.random_network, lambda: sp.simulate.random_network(5, 1, "continuous")),
+    "tables too large": (sp.simulate.random_network, lambda: sp.simulate.random_network(20, 19, max_degree=19)),
+    "rows of no network": (sp.simulate.from_network, lambda: sp.simulate.from_network(NUMBERS, 5)),
+    "a score that is no function": (sp.CustomScore, lambda: sp.CustomScore("bdeu")),
     "dp": (sp.learn, lambda: sp.learn({f"v{i}": list("abaab" * 4) for i in range(40)}, search="dp", max_parents=1)),
     "search": (
         sp.search,

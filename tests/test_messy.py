@@ -93,6 +93,35 @@ def test_numbers_in_every_dress_are_the_numbers(tmp_path_factory, hundredths, ma
     assert declared.values("x").tolist() == values and declared.reasons["x"] == "user"
 
 
+@pytest.mark.parametrize("mark", [".", ","])
+@pytest.mark.parametrize("minus", ["-{}", "({})", "{}-", "−{}", "-$ {}", "$-{}", "-${}", "($ {})", "${}-"])
+def test_every_way_to_write_a_minus(folder, minus, mark):
+    values = [(-1) ** place * (1234.5 + 7 * place) for place in range(ROWS)]
+    cells = [written(abs(value), mark, True, "$" if "$" in minus else "", "") for value in values]
+    cells = [minus.format(cell.lstrip("$")) if value < 0 else cell for cell, value in zip(cells, values, strict=True)]
+    data = read(table(y=AB, x=cells))
+    assert data.values("x").tolist() == values
+    assert said(data, "20 cells such as") == ("(" in minus)
+
+
+def test_brackets_and_grades_are_no_minus(folder):
+    codes = [f"({place % 15})" for place in range(ROWS)]
+    grades = [f"{1 + place % 6}{'-' if place % 3 else ''}" for place in range(ROWS)]
+    data = read(table(y=AB, codes=codes, grades=grades))
+    assert data.reasons["codes"] == "text" and data.reasons["grades"] == "text"
+
+
+@pytest.mark.parametrize("marker", [-999, 9999, -99])
+def test_numbers_that_often_mean_missing_are_said(folder, marker):
+    rng = random.Random(2)
+    x = [marker if place % 9 == 0 else round(rng.uniform(20, 24), 2) for place in range(ROWS)]
+    whole = [marker if place % 9 == 0 else rng.randint(1, 40) for place in range(ROWS)]
+    wide = [marker if place % 9 == 0 else rng.randint(-60_000, 60_000) for place in range(ROWS)]
+    data = read(table(y=AB, x=x, whole=whole, wide=wide))
+    assert {note.split("'")[1] for note in data.notes if f"5 cells are {marker}, far from" in note} == {"x", "whole"}
+    assert data.values("x")[0] == marker
+
+
 def test_the_reason_names_the_dress(folder):
     rng = random.Random(1)
     cents = [rng.randint(100, 99_999) / 100 for _ in range(ROWS)]
@@ -218,7 +247,7 @@ def test_timestamps_of_any_size_are_their_days(unit):
     far = [datetime.date(1, 1, 1), datetime.date(1600, 1, 1), datetime.date(9999, 12, 31)]
     data = Dataset.from_frame({"d": far})
     assert data.values("d").tolist() == [(date - EPOCH).days for date in far]
-    assert said(data, "1 cells hold a date of the year 9000 or later")
+    assert said(data, "1 cell holds a date of the year 9000 or later")
 
 
 # --- what is left out -----------------------------------------------------------------------------------------------

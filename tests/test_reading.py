@@ -29,6 +29,7 @@ import spinney as sp
 from spinney import files, quotes, table
 from spinney.cli import main
 from spinney.errors import ChoiceError, DataError, FileFormatError, LimitError, SpinneyError
+from spinney.formats import text
 from spinney.table import RawTable, read_frame, read_table
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed: no frames to read")
@@ -263,6 +264,14 @@ def test_gzip_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypa
     assert len(read(tmp_path, gzip.compress(b"a,b\n1,2\n") + gzip.compress(b"3,4\n"), "t.csv.gz").columns[0]) == 2
 
 
+def test_a_network_that_unpacks_to_more_than_the_memory_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "net.json.gz").write_bytes(gzip.compress(b" " * 80_000_000))
+    monkeypatch.setattr(text, "available_memory", lambda: 1e8)
+    assert "0.1 GB are available" in says(lambda: sp.Network.read(tmp_path / "net.json.gz"))
+    (tmp_path / "net.json").write_bytes(b" " * 20_000_000)
+    assert "0.1 GB are available" in says(lambda: sp.Network.read(tmp_path / "net.json"))
+
+
 def test_integers_beyond_64_bits_stay_apart(tmp_path):
     ids = [f"1234567890123456{i:04d}" for i in range(15)] * 2
     path = tmp_path / "t.csv"
@@ -472,6 +481,10 @@ def test_closed_standard_input_and_paths_that_cannot_be(tmp_path, capsys):
     assert done.returncode == 2 and "standard input is closed" in done.stderr
     for path in ("a\0b.csv", "\ud800.csv", "x" * 5000 + ".csv"):
         says(lambda path=path: read_table(path), SpinneyError)
+    (tmp_path / "t.csv").write_text("a,b\nx,u\ny,v\n")
+    for option in ("--kinds", "--constraints", "--tiers", "--candidates"):
+        assert main(["learn", str(tmp_path / "t.csv"), option, "\ud800"]) == 2
+        assert "cannot be the name of a file" in capsys.readouterr().err
     data = sp.Dataset.from_frame({"a": ["x", "y"]})
     assert "path of a file" in says(lambda: data.write(tmp_path / "a\0b.csv"), SpinneyError)
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spinney as sp
-from spinney.catalog import PRIORS, SCORES, SEARCHES, choose_score
+from spinney.catalog import CANDIDATES, PRIORS, SCORES, SEARCHES, choose_score
 from spinney.cli import main
 from spinney.fitted.table import Table
 from spinney.layout import counted
@@ -129,7 +129,7 @@ def test_a_count_has_its_noun_in_the_right_number(count: int, text: str) -> None
 def test_the_short_form_of_a_choice_names_what_is_not_the_default_and_reads_back() -> None:
     assert choose_score("pcart").short == "pcart"
     assert choose_score("pcart(alpha=1, kappa=0.25)").short == "pcart(alpha=1.0)"
-    for table in (SCORES, PRIORS, SEARCHES):
+    for table in (SCORES, PRIORS, CANDIDATES, SEARCHES):
         assert all("(" not in name for name in table)
     for text in ("bdeu(ess=10)", "graph(prior=upn(7), bins=4)", "ft(max_bins=9)"):
         assert str(choose_score(choose_score(text).short)) == str(choose_score(text))
@@ -171,7 +171,7 @@ def test_no_line_of_list_is_wider_than_the_terminal(
     monkeypatch.setenv("COLUMNS", str(columns))
     code, out, _ = _run(capsys, "list")
     assert code == 0 and max(map(len, out.splitlines())) <= columns
-    for name in (*SCORES, *PRIORS, *SEARCHES):
+    for name in (*SCORES, *PRIORS, *CANDIDATES, *SEARCHES):
         assert any(line.strip().split("(")[0] == name for line in out.splitlines())
     every = " ".join(out.split())
     assert all(" ".join(entry.help.split()) in every for entry in (*SCORES.values(), *SEARCHES.values()))

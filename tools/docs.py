@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # for api.py, when a t
 
 import api
 import wrap
-from spinney.catalog import AUTO, PRIORS, SCORES, SEARCHES
+from spinney.catalog import AUTO, CANDIDATES, PRIORS, SCORES, SEARCHES
 from spinney.choices import Entry
 from spinney.cli import COMMANDS, app
 from spinney.kinds import KINDS
@@ -30,9 +30,11 @@ READS = {"sets": "parent sets", "scores": "parent sets, or the data", "tests": "
 SCORES_TEXT = """\
 # Scores
 
-Without a choice the score is `auto`: `bdeu` where all columns are discrete, `pcart` where a column is continuous.
-`learn` says which, and why; the plan of the network has the score itself and the reason. The search `auto` then
-foresees the work and searches exactly, by tabu, or by one climb.
+Without a choice the score is `auto`: `bdeu` where all columns are discrete; where a column is continuous `best`, which
+compares `pcart`, `pcart(leaf=linear)` and `ft` in every node, or `pcart` alone if the table has more than 10 million
+cells. `learn` says which, and why; the plan of the network has the score itself and the reason. [Which score for a
+mixed table](mixed.md) says what was measured, and when to take another. The search `auto` then foresees the work and
+searches exactly, by tabu, or by one climb.
 
 A categorical parent may have any number of levels. Trees (`pcart`) split its 13 most frequent ones and treat the others
 as one level, `ft` tells the 63 most frequent ones; equal counts go by the texts of the levels. Where several discrete
@@ -52,7 +54,7 @@ says that the score is defined for columns of that kind.
 """
 
 SEARCHES_TEXT = """\
-# Searches and priors
+# Searches, priors and candidates
 
 ## Searches
 
@@ -73,6 +75,14 @@ PRIORS_TEXT = """\
 ## Priors
 
 A prior on parent sets adds its log to every local score: `prior="sizes"`, on the command line `--prior sizes`.
+"""
+
+CANDIDATES_TEXT = """\
+## Candidates
+
+A method that chooses, from the data, the columns that may be parents of each child: `candidates="forest(k=5)"`, on the
+command line `--candidates 'forest(k=5)'`. [candidates.md](candidates.md) says when to use it, and what a proof means
+then.
 """
 
 CLI_TEXT = """\
@@ -103,7 +113,7 @@ def scores() -> str:
 
 
 def searches() -> str:
-    """Every search and every prior."""
+    """Every search, every prior and every candidate method."""
     rows = [("search", "proves", "works on")]
     for s in SEARCHES.values():
         if s.name != "auto":
@@ -118,6 +128,8 @@ def searches() -> str:
             *(_section(s) for s in SEARCHES.values()),
             PRIORS_TEXT,
             *(_section(p) for p in PRIORS.values()),
+            CANDIDATES_TEXT,
+            *(_section(c) for c in CANDIDATES.values()),
         ]
     )
 

@@ -2,8 +2,8 @@
 or answer with NaN.
 
 In:  --inputs 500 hostile inputs, --files 10000 mutated files, --seed; --limit seconds of computing for each.
-Out: counts per kind of case: answered, refused (a SpinneyError of one sentence, exit 2), FAILED; the failing cases in
---keep FOLDER (else a temporary one). Exit 1 if something failed.
+Out: counts per kind of case: answered, refused (a SpinneyError of one sentence, exit 2), FAILED; the failing cases on
+standard error as they come, and in --keep FOLDER (else a temporary one). Exit 1 if something failed.
 The files are mutants of valid ones that spinney writes first. Cases run in worker processes that live on, with 3 GB of
 memory each; one that dies or hangs is replaced."""
 
@@ -36,6 +36,8 @@ MEMORY = 3 * 2**30
 LONGEST = 500  # characters of a refusal
 Case = dict[str, Any]  # kind; args (of a command) or call (of the library); file
 
+FITTED = ("cg", "dg", "mvp", "lr", "graph", "pcart(leaf=linear)")  # scores whose local models are of different classes
+
 # --- cases ----------------------------------------------------------------------------------------------------------
 
 
@@ -59,6 +61,8 @@ def make_seeds(folder: Path) -> dict[str, list[Path]]:
     sp.fit(discrete, {"b": ["a"]}, "bdeu").export(folder / "net.bif")
     sp.fit(discrete, {"b": ["a"]}, "bdeu").export(folder / "exact.bif", exact_names=True)
     sp.fit(data, {"x": ["a"], "b": ["x"]}, "pcart").save(folder / "tree.json")
+    for score in FITTED:
+        sp.fit(data, {"x": ["a", "k"], "b": ["x", "a"]}, score).save(folder / f"{score.split('(')[0]}.json")
     sp.score_parent_sets(discrete, "bdeu").write(folder / "sets.jkl")
     (folder / "sets2.jkl").write_text("3\na 2\n-10.5 0\n-9.25 1 b\nb 1\n-7.5 0\nc%20d 1\n-3.125 2 a b\n")
     data.write_kinds(folder / "kinds.yaml") if hasattr(data, "write_kinds") else _write_kinds(data, folder)
@@ -70,7 +74,7 @@ def make_seeds(folder: Path) -> dict[str, list[Path]]:
         "csv": ["t.csv", "t.tsv", "odd.csv"],
         "parquet": ["t.parquet"],
         "feather": ["t.feather"],
-        "json": ["net.json", "tree.json"],
+        "json": ["net.json", "tree.json", *(f"{score.split('(')[0]}.json" for score in FITTED)],
         "bif": ["net.bif", "exact.bif"],
         "jkl": ["sets.jkl", "sets2.jkl"],
         "kinds": ["kinds.yaml"],
@@ -167,7 +171,8 @@ ODD_VALUES = [
     "", " ", "-1", "0", "1", "1.5", "nan", "inf", "-inf", "1e308", "9" * 30, "none", "None", "true", "[]", "{}",
     "a->b",
     "b->a", "a->a", "x", "nowhere", "bdeu(", "bdeu(ess=1e99)", "pcart", "ft(max_bins=1)", "graph", "tan",
-    "tan(target=b)", "hc(restarts=9999999999)", "ilp", "drop", "level", "auto", "\x00", "ä", "😀", "a" * 5000,
+    "tan(target=b)", "cg", "mvp(degree=99)", "lr(", "dg", "bf", "bge", "best(pcart, ft)", "best(bdeu, bic)",
+    "mcar(0.5)", "hc(restarts=9999999999)", "ilp", "drop", "level", "auto", "\x00", "ä", "😀", "a" * 5000,
     "\ud800", "../..", "/",
     "-", "t.csv", "net.json", "out.bif", "out.dot", "out.csv", "out.json.gz", "kinds.yaml", "c.yaml", "sets.jkl",
 ]  # fmt: skip
@@ -177,7 +182,7 @@ ARGUMENTS = {
     "classify cv": ["t.csv"], "sample": ["net.json"],
     "classify predict": ["net.json", "t.csv"], "compare": ["net.json", "tree.json"], "convert": ["net.json",
     "out.bif"],
-    "list": [],
+    "list": [], "simulate mixed": [], "simulate network": [],
 }  # fmt: skip
 
 
@@ -225,6 +230,13 @@ FUNCTIONS = (
     "sp.Categorical({o})",    "sp.BDeu({o})", "sp.search({o})",
     "sp.TANClassifier({o}).fit(data.to_arrow(), {o2})", "net.levels({o})",
     "sp.NaiveBayesClassifier().fit({o}, {o2})", "sp.Dataset.read({o})", "sp.Network.read({o})", "sp.DAG({o}, {o2})",
+    "sp.independence({o}, 'a', 'b')", "sp.independence(data, 'a', {o}, {o2})",
+    "sp.independence(data, 'a', 'b', test={o})", "sp.simulate.mixed({o}, {o2}, 20)",
+    "sp.simulate.mixed(5, 2, {o}, {k3}={o2})", "sp.simulate.mixed(5, 2, 20, {k3}={o})",
+    "sp.simulate.random_network({o}, {o2})", "sp.simulate.random_network(5, 2, {k4}={o})",
+    "sp.simulate.from_network(net, {o}, {o2})", "sp.CustomScore({o})", "sp.register({o})",
+    "sp.learn(data, sp.CustomScore(lambda d, c, p: {o}), time_limit=1)",
+    "sp.local_score({o}, 'a', [], score={s})", "sp.learn({o}, score={s}, time_limit=1)",
     "data.select({o})", "data.take({o})", "net.export({o})", "sp.Continuous({o}, {o2})",
 )  # fmt: skip
 
@@ -233,9 +245,15 @@ def call_cases(rng: random.Random, count: int) -> list[Case]:
     """Functions of the library with odd objects; as expressions, so that a failing one can be tried by hand."""
     objects = _split(ODD_OBJECTS)
     keys = ("score", "search", "prior", "max_parents", "constraints", "candidates", "n_jobs", "seed", "start")
+    mixed = ("max_degree", "nonlinear", "discrete_share", "seed", "missing", "levels", "bins", "standardise")
+    network = ("kinds", "local", "max_degree", "seed", "levels", "alpha")
+    scores = ("cg", "cgd", "mn", "mvp", "lr", "dg", "bf", "bge", "best(pcart, ft, graph)", "best(bdeu)")
     cases = []
     for _ in range(count):
-        words = {"o": rng.choice(objects), "o2": rng.choice(objects), "k": rng.choice(keys), "k2": rng.choice(keys[:1])}
+        words = {
+            "o": rng.choice(objects), "o2": rng.choice(objects), "k": rng.choice(keys), "k2": rng.choice(keys[:1]),
+            "k3": rng.choice(mixed), "k4": rng.choice(network), "s": repr(rng.choice(scores)),
+        }  # fmt: skip
         text = rng.choice(FUNCTIONS)
         for word, value in words.items():
             text = text.replace("{" + word + "}", value)
@@ -422,6 +440,8 @@ def run(cases: list[Case], folder: Path, limit: float, workers: int) -> list[tup
                 if "content" in case:
                     Path(case["file"]).unlink()
                 results.append((case, found))
+                if found.startswith("FAILED"):
+                    print(f"{_what(case)}: {' '.join(found.split())[:300]}"[:500], file=sys.stderr, flush=True)
                 if "no answer" in found or "died of" in found:
                     worker.end()
                     worker = Worker(folder)
@@ -453,22 +473,25 @@ def main() -> int:
         seeds = make_seeds(folder)
         cases = command_cases(rng, given.inputs // 2) + call_cases(rng, given.inputs - given.inputs // 2)
         cases += file_cases(rng, given.files, seeds, folder)
+        began = time.monotonic()
         results = run(cases, folder, given.limit, given.workers)
         failed = [(case, found) for case, found in results if found.startswith("FAILED")]
-        _say(results, failed)
+        _say(results, time.monotonic() - began)
         if failed:
             _keep(failed, folder, given.keep or Path(tempfile.mkdtemp(prefix="fuzz-")))
     return 1 if failed else 0
 
 
-def _say(results: list[tuple[Case, str]], failed: list[tuple[Case, str]]) -> None:
+def _what(case: Case) -> str:
+    return f"{case['kind']}: {case.get('expression') or case.get('args') or Path(case['file']).name}"
+
+
+def _say(results: list[tuple[Case, str]], seconds: float) -> None:
     counts = Counter((case["kind"], found.split(":")[0]) for case, found in results)
     print(f"{'kind':12} {'answered':>9} {'refused':>9} {'FAILED':>9}")
     for kind in sorted({kind for kind, _ in counts}):
         print(f"{kind:12} " + " ".join(f"{counts[kind, word]:9}" for word in ("answered", "refused", "FAILED")))
-    for case, found in failed[:40]:
-        what = case.get("expression") or case.get("args") or Path(case["file"]).name
-        print(f"{case['kind']}: {what}: {' '.join(found.split())[:300]}"[:500])
+    print(f"{len(results):,} cases in {seconds:.0f} s")
 
 
 def _keep(failed: list[tuple[Case, str]], folder: Path, target: Path) -> None:

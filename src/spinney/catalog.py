@@ -1,4 +1,4 @@
-"""The one table of scores, priors on parent sets, searches and file formats.
+"""The one table of scores, priors on parent sets, methods that choose candidates, searches and file formats.
 
 Documentation, command line and errors read these tables too, so a new score is one file in scores/ and one row here.
 Rows name the code that they run as "package.module:name"; it is imported when it is first needed."""
@@ -63,6 +63,14 @@ class Search(Entry):
     reads: Literal["sets", "scores", "tests", "data"] = "scores"
     returns: Literal["dag", "class"] = "dag"  # class: a CPDAG, the graph of a Markov equivalence class
     exact: bool = False  # proves that its answer is the best
+
+
+@dataclass(frozen=True)
+class Candidates(Entry):
+    """A method that chooses candidate parents from the data. `run` is the function (Job, Choice, seconds) -> Picked
+    (candidates/__init__.py)."""
+
+    run: Code = ""
 
 
 HELD = ("network", "graph", "parent sets", "table")  # what files hold; a graph is the result of a search
@@ -490,6 +498,29 @@ _PRIORS = (
     ),
 )
 
+_K = "candidates of each child, beside the required ones"
+_CANDIDATES = (
+    Candidates(
+        "screen",
+        "the columns that are most associated with the child, whatever their kinds: by the most significant of table, "
+        "analysis of variance and correlation of each pair",
+        options=(Option("k", 20, _K, kind="integer", low=1, open=False),),
+        run="spinney.candidates.screen:run",
+    ),
+    Candidates(
+        "forest",
+        "the columns that matter most in a random forest that predicts the child from the columns that screen leaves",
+        "Sharma and van Beek (2021)",
+        (
+            Option("k", 5, _K, kind="integer", low=1, open=False),
+            Option("screen", 60, "columns that the forest sees", kind="integer", low=1, open=False),
+            Option("trees", 50, "trees of each forest", kind="integer", low=1, open=False),
+            Option("seconds", 0.0, "the most time for the forest of one child; 0: no limit", low=0, open=False),
+        ),
+        run="spinney.candidates.forest:run",
+    ),
+)
+
 _GREEDY = (
     Option(
         "restarts",
@@ -600,6 +631,22 @@ _SEARCHES = (
         "Glover (1989); Bouckaert (1995)",
         (*_TABU, *_GREEDY),
         run="spinney.search.greedy:run",
+    ),
+    Search(
+        "ges",
+        "greedy search over classes of Markov equivalent DAGs: edges are inserted, deleted and turned; at the end each "
+        "is deleted by force",
+        "Chickering (2002); Hauser and Bühlmann (2012); Nazaret and Blei (2024)",
+        (
+            Option(
+                "extended",
+                True,
+                "whether edges are deleted by force at the end, kept out and the search continued; kept if better",
+                kind="truth",
+            ),
+        ),
+        run="spinney.search.ges:run",
+        returns="class",
     ),
     Search(
         "order",
@@ -727,7 +774,7 @@ _BEST = Score(
     (
         Option(
             "scores",
-            ("pcart", "ft", "graph"),
+            ("pcart", "pcart(leaf=linear)", "ft"),
             "the scores to choose from, each the log of a probability or density of the child; where that takes a "
             "prior on structures (graph), it is on",
             kind="choices",
@@ -742,36 +789,39 @@ _BEST = Score(
 
 AUTO = Score(
     "auto",
-    "decided from the kinds of the columns: bdeu where all are discrete, else pcart; said with the reason. Classifiers "
-    "have their own: bd (naive-bayes), fnml (tan), bdeu (network)",
+    "decided from the kinds of the columns: bdeu where all are discrete, else best; of tables of more than 10 million "
+    "cells, pcart. Said with the reason. Classifiers have their own: bd (naive-bayes), fnml (tan), bdeu (network)",
     source="",
     parents=any_of(*_MIXED),
 )
 SCORES: Rows[Score] = Rows("score", (*_SCORES, *_TREES, *_GRAPHS, *_POLYNOMIALS, *_MARS, *_GAUSSIAN, _BEST), AUTO)
 PRIORS = Rows("prior", _PRIORS)
 SEARCHES = Rows("search", _SEARCHES)
+CANDIDATES = Rows("candidate method", _CANDIDATES)
 FORMATS = Rows("format", _FORMATS)
 
+# Per kind of row: its table, and the fields that name code.
+_TABLES: dict[type[Entry], tuple[Rows[Any], tuple[str, ...]]] = {
+    Score: (cast(Rows[Any], SCORES), ("source",)),
+    Search: (cast(Rows[Any], SEARCHES), ("run",)),
+    Candidates: (cast(Rows[Any], CANDIDATES), ("run",)),
+    Format: (cast(Rows[Any], FORMATS), ("read", "write")),
+}
 
-def register(row: Score | Search | Format | type[LocalModel]) -> None:
-    """Add a score, a search or a format of your own, a row of spinney.catalog under a new name; or a class of fitted
-    local models, under its word. It then works wherever those of spinney do; see docs/extend.md."""
+
+def register(row: Score | Search | Candidates | Format | type[LocalModel]) -> None:
+    """Add a score, a search, a candidate method or a format of your own, a row of spinney.catalog under a new name; or
+    a class of fitted local models, under its word. It then works wherever those of spinney do; see docs/extend.md."""
     if isinstance(row, type):
         register_model(row)
         return
-    table: Rows[Any]
-    codes: list[Code]
-    if isinstance(row, Score):
-        table, codes = cast(Rows[Any], SCORES), [row.source]
-    elif isinstance(row, Search):
-        table, codes = cast(Rows[Any], SEARCHES), [row.run]
-    elif isinstance(row, Format):
-        table, codes = cast(Rows[Any], FORMATS), [code for code in (row.read, row.write) if code]
-    else:
+    table, fields = _TABLES.get(type(row), (None, ()))
+    if table is None:
         raise ChoiceError(
-            f"register takes a Score, Search or Format of spinney.catalog, or a class of models, not {row!r}; build one"
+            f"register takes a Score, Search, Candidates or Format of spinney.catalog, or a class of models, not "
+            f"{row!r}; build one"
         )
-    for code in codes or [""]:
+    for code in [code for name in fields if (code := getattr(row, name))] or [""]:
         if not callable(code) and not re.fullmatch(r"[\w.]+:\w+", code):
             raise ChoiceError(
                 f"{table.word} {row.name!r} runs {code!r}; give a function or class, or 'package.module:name'"
@@ -800,6 +850,10 @@ def choose_score(given: str | Choice) -> Choice:
 
 def choose_prior(given: str | Choice) -> Choice:
     return PRIORS.choose(given)
+
+
+def choose_candidates(given: str | Choice) -> Choice:
+    return CANDIDATES.choose(given)
 
 
 def choose_search(given: str | Choice, **options: Any) -> Choice:

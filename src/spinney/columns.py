@@ -19,6 +19,7 @@ from spinney.errors import DataError, way
 from spinney.kinds import Categorical, Continuous, Kind, Ordinal, level_text
 
 _YEAR_9000 = 2_567_722  # days from 1970-01-01 to 9000-01-01
+_FAR_MARKERS = (-99.0, 99.0, -999.0, 999.0, -9999.0, 9999.0, -99999.0, 99999.0)
 
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -95,7 +96,9 @@ def encode(
         return _encode_levels(name, found.column)
     encoded = _encode_found(name, found, isinstance(declared, Continuous))
     encoded = replace(encoded, reason=found.reason or encoded.reason, notes=(*found.notes, *encoded.notes))
-    return _far_dates(name, encoded) if (encoded.reason or "").startswith("dates") else encoded
+    if (encoded.reason or "").startswith("dates"):
+        return _far_dates(name, encoded)
+    return _far_markers(name, encoded) if encoded.source in ("integers", "numbers") else encoded
 
 
 def _encode_found(name: str, found: Found, measured: bool) -> Encoded:
@@ -113,8 +116,28 @@ def _encode_found(name: str, found: Found, measured: bool) -> Encoded:
 def _far_dates(name: str, column: Encoded) -> Encoded:
     """9999-12-31 stands for "no end" in many tables: it is a date like any other here, which is said."""
     far = int((column.present().astype(np.float64) >= _YEAR_9000).sum())
-    note = f"column {name!r}: {far:,} cells hold a date of the year 9000 or later and are taken as they stand"
+    hold = "1 cell holds" if far == 1 else f"{far:,} cells hold"
+    note = f"column {name!r}: {hold} a date of the year 9000 or later, taken as it stands"
     return replace(column, notes=(*column.notes, note)) if far else column
+
+
+def _far_markers(name: str, column: Encoded) -> Encoded:
+    """-999 and the like stand for missing in many tables. Where they lie farther from the others than these from one
+    another, that is said; they are numbers all the same."""
+    values = column.present().astype(np.float64)
+    notes = []
+    for marker in _FAR_MARKERS:
+        here = values == marker
+        others = values[~here]
+        if here.sum() < 2 or len(np.unique(others)) <= messy.FEW:  # few different integers are categories
+            continue
+        low, high = float(others.min()), float(others.max())
+        if max(low - marker, marker - high) > max(high - low, 1.0):
+            notes.append(
+                f"column {name!r}: {int(here.sum()):,} cells are {marker:g}, far from all others, and are taken as "
+                "numbers; if that means missing, empty these cells"
+            )
+    return replace(column, notes=(*column.notes, *notes))
 
 
 def _time_reason(kind: pa.DataType) -> str:

@@ -207,7 +207,6 @@ class Allowed:
 
     @cached_property
     def for_core(self) -> _core.Allowed:
-        _check_memory(len(self.names))
         everybody = isinstance(self.candidates, Others)
         candidates = [None] * len(self.names) if everybody else self.numbers(self.candidates)
         return _core.Allowed(candidates, self.numbers(self.required), [self.most[name] for name in self.names])
@@ -237,7 +236,8 @@ class Allowed:
         )
 
 
-def _check_memory(columns: int) -> None:
+def check_pairs(columns: int) -> None:
+    """Refuse what keeps something of every pair of columns, where that does not fit."""
     need = BYTES_PER_PAIR * columns**2
     if need > 2**28 and need > 0.8 * (there := available_memory()):
         raise LimitError(
@@ -283,7 +283,10 @@ def listed_candidates(given: Mapping[str, Iterable[str]] | None) -> dict[str, tu
     if given is None:
         return None
     if not isinstance(given, Mapping):
-        raise ChoiceError("candidates is a dict from a column to the columns that may be its parents")
+        raise ChoiceError(
+            "candidates is a dict from a column to the columns that may be its parents, or the name of a method: "
+            "'forest(k=5)'"
+        )
     return {child: tuple(_many(parents, f"candidates of {child!r}")) for child, parents in given.items()}
 
 

@@ -1,16 +1,21 @@
-"""Writing files so that a reader never sees half of one.
+"""Writing files so that a reader never sees half of one, and unpacking them within the memory.
 
 In:  bytes and a path.
 Out: the file in its place; if anything fails, or the process is killed, the old file is still there."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import tempfile
+from collections.abc import Callable
 from os import PathLike, fspath
 from pathlib import PurePath
 
 from spinney.errors import ChoiceError, FileFormatError
+
+_PIECE = 1 << 24  # bytes that are unpacked at a time
 
 
 def as_path(path: object) -> str:
@@ -30,6 +35,17 @@ def split_suffix(path: str) -> tuple[str, bool]:
     lower = path.lower()
     zipped = lower.endswith(".gz")
     return PurePath(lower[:-3] if zipped else lower).suffix, zipped
+
+
+def unzipped(raw: bytes, check_size: Callable[[int], None]) -> bytes:
+    """Piece by piece, so that a small file with gigabytes in it is refused before the memory is full."""
+    pieces, size = [], 0
+    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+        while piece := file.read(_PIECE):
+            pieces.append(piece)
+            size += len(piece)
+            check_size(size)
+    return b"".join(pieces)
 
 
 def write_bytes(content: bytes | memoryview, path: str | PathLike[str]) -> None:

@@ -133,9 +133,9 @@ def independence(data: Data, x: str, y: str, given: Iterable[str] = (), test: st
 
 def chosen_test(data: Dataset, test: str | Choice) -> Choice:
     """The score whose likelihoods the test compares."""
-    if test == "auto":
+    if isinstance(test, str) and test == "auto":
         test = "g2" if all(kind.discrete for kind in data.kinds.values()) else "cg"
-    choice = choose_score("ll" if test == "g2" else test)
+    choice = choose_score("ll" if isinstance(test, str) and test == "g2" else test)
     assert isinstance(choice.entry, Score)
     if choice.name != "ll" and not _has_likelihood(choice.entry):
         known = ["g2", *(name for name, row in SCORES.items() if _has_likelihood(row))]

@@ -5,6 +5,7 @@ Out: one frozen record that goes through all steps."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from spinney.deadline import Deadline
 from spinney.progress import Progress
 
 if TYPE_CHECKING:
+    from spinney.candidates import Chosen
     from spinney.scores.source import Source
 
 
@@ -26,6 +28,8 @@ class Job:
     deadline: Deadline = field(default_factory=lambda: Deadline(None))
     seed: int = 0
     progress: Progress = False
+    named: Mapping[str, tuple[str, ...]] | None = None  # the candidates that the user listed, or that were chosen;
+    chosen: Chosen | None = None  # how, if they were chosen from the data. `allowed` has them
 
     def quiet(self) -> Job:
         """The same without progress."""

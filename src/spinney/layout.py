@@ -28,7 +28,7 @@ def shown_number(value: float, difference: float) -> str:
     if abs(value) < 1e-6 * difference < math.inf:
         return "0"
     digits, size = 6, math.log10(abs(value)) if value else 0.0
-    if difference > 0:
+    if 0 < difference < math.inf > abs(value):
         digits = min(17, max(6, math.ceil(size - math.log10(difference)) + 1))
     if size < 15:
         digits = max(digits, math.floor(size) + 1)  # no exponent

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from spinney.candidates import CandidateParents, listed_or_chosen, with_chosen
 from spinney.catalog import SEARCHES, Search, choose_prior, choose_search
 from spinney.choices import Choice, build_choice
-from spinney.constraints import Constraints, allowed_by, listed_candidates
+from spinney.constraints import Constraints, allowed_by
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError
@@ -53,7 +54,7 @@ class Result:
     network: Network
     found: Found
     plan: Plan
-    seconds: dict[str, float]  # per step: score, search, fit
+    seconds: dict[str, float]  # per step: candidates, where they were chosen, score, search, fit
     sets: ParentSets | None = None  # the scored parent sets, where the search used them
     notes: tuple[str, ...] = ()  # what was decided about the columns and rows of the data
     why: str = ""  # why auto took another search than it had chosen
@@ -69,7 +70,7 @@ def learn(
     search: str | Choice = "auto",
     max_parents: int | None = 3,
     constraints: Constraints | None = None,
-    candidates: Mapping[str, Iterable[str]] | None = None,
+    candidates: CandidateParents = None,
     time_limit: float | None = None,
     n_jobs: int = -1,
     seed: int = 0,
@@ -84,7 +85,8 @@ def learn(
     search: the search method; its options are further keywords, as in search="tabu", restarts=10.
     max_parents: the most parents of a node; None is no limit.
     constraints: required and forbidden edges, tiers.
-    candidates: per child the columns that may be its parents; children that are not named may have all.
+    candidates: per child the columns that may be its parents; children that are not named may have all. Or the method
+        that chooses them from the data, "forest(k=5)" or "screen(k=20)"; see docs/candidates.md.
     time_limit: seconds for scoring, search and fit. At the limit, and at Ctrl-C, the best network so far is returned,
         and result.found.stopped says so.
     n_jobs: the number of threads; -1 uses all cores. The result does not depend on it.
@@ -94,7 +96,6 @@ def learn(
     >>> result.network, result.found.optimal
     """
     why_score = why_resolved(data := as_dataset(data), score)
-    candidates = listed_candidates(candidates)
     job = _job(data, score, prior, _Limits(max_parents, constraints, candidates, time_limit, n_jobs, seed, progress))
     graph = _find(job, search, start, options, FIT_SHARE)
     began = time.perf_counter()
@@ -105,15 +106,19 @@ def learn(
         str(graph.method),
         max_parents,
         constraints.as_dict() if constraints else None,
-        {child: sorted(parents) for child, parents in candidates.items()} if candidates else None,
+        {child: sorted(parents) for child, parents in job.named.items()} if job.named else None,
         seed,
         __version__,
         why_score,
+        None if job.chosen is None else job.chosen.method,
     )
     found, models = _fit_found(job, graph)
     network = _network(data, models, found.score, plan.as_dict())
     seconds = {"score": graph.scoring, "search": found.seconds, "fit": time.perf_counter() - began}
     notes = (*data.notes, *job.source.notes, *job.source.after_fit(models))
+    if job.chosen is not None:
+        seconds = {"candidates": job.chosen.seconds, **seconds, "score": graph.scoring - job.chosen.seconds}
+        notes += job.chosen.notes
     return Result(network, found, plan, seconds, graph.sets, notes, graph.why)
 
 
@@ -155,7 +160,7 @@ def find(
     search: str | Choice = "auto",
     max_parents: int | None = 3,
     constraints: Constraints | None = None,
-    candidates: Mapping[str, Iterable[str]] | None = None,
+    candidates: CandidateParents = None,
     time_limit: float | None = None,
     n_jobs: int = -1,
     seed: int = 0,
@@ -167,7 +172,7 @@ def find(
 
     >>> sp.find(data).parents
     """
-    limits = _Limits(max_parents, constraints, listed_candidates(candidates), time_limit, n_jobs, seed, progress)
+    limits = _Limits(max_parents, constraints, candidates, time_limit, n_jobs, seed, progress)
     return _find(_job(as_dataset(data), score, prior, limits), search, start, options).found
 
 
@@ -177,7 +182,7 @@ class _Limits:
 
     max_parents: int | None
     constraints: Constraints | None
-    candidates: Mapping[str, Iterable[str]] | None
+    candidates: CandidateParents
     time_limit: float | None
     n_jobs: int
     seed: int
@@ -188,10 +193,12 @@ def _job(data: Dataset, score: str | Choice, prior: str | Choice, limits: _Limit
     """The job: the score source is built once, here."""
     check_limits(limits.time_limit, limits.seed)
     deadline = Deadline(limits.time_limit)
-    allowed = allowed_by(limits.constraints, data.names, limits.max_parents, limits.candidates)
+    listed, method = listed_or_chosen(limits.candidates)
+    allowed = allowed_by(limits.constraints, data.names, limits.max_parents, listed)
     threads = threads_for(limits.n_jobs)
     own = build_source(data, score, prior, deadline)
-    return Job(own.restrict(allowed), own, threads, deadline, limits.seed, limits.progress)
+    job = Job(own.restrict(allowed), own, threads, deadline, limits.seed, limits.progress, listed)
+    return with_chosen(job, method, limits.constraints, limits.max_parents)
 
 
 @dataclass(frozen=True)

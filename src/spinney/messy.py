@@ -30,6 +30,14 @@ _ONE_ODD = 20  # from so many numbers on, a single other text is a mistake too
 _CURRENCIES = r"[$€£¥]|US\$|USD|EUR|CHF|GBP|Fr\.|Euro"
 _UNIT = r"%|‰|°\s?[CFK]?|[A-Za-zµμΩäöüÄÖÜß]{1,12}[²³23]?\.?(?:\s?/\s?[A-Za-zµμ0-9²³]{1,12})?"
 _SPACES = "\u00a0\u2009\u202f "
+_DIGITS = rf"[0-9][0-9.,'’{_SPACES}]*[0-9]|[0-9]"
+# Other ways to write -12.50: with the minus before the currency or, with two decimals, at the end; a typographic minus.
+_MINUS = (
+    ("^−", "-"),
+    (rf"^-\s*({_CURRENCIES})\s*({_DIGITS})$", r"\1-\2"),
+    (rf"^({_CURRENCIES})?\s*((?:{_DIGITS})[.,][0-9]{{2}})\s?-$", r"\1-\2"),
+)
+_BRACKETS = rf"^\(\s*({_CURRENCIES})?\s*({_DIGITS})\s*({_CURRENCIES})?\s*\)$"  # of accountants
 _PATTERN = (
     r"^(?P<sign>[<>≤≥]=?|ca\.|~)?\s*"
     rf"(?P<before>{_CURRENCIES})?\s*"
@@ -150,7 +158,8 @@ def _vote(distinct: pa.Array) -> str:
 
 
 def _numbers(name: str, texts: _Texts, decimal: str | None, forced: bool) -> _Read | None:
-    parts = pc.extract_regex(texts.texts, _PATTERN)
+    written, bracketed = _with_minus(texts.texts)
+    parts = pc.extract_regex(written, _PATTERN)
     fits = _mask(pc.is_valid(parts)) & ~texts.marked
     if not fits.any():
         return None
@@ -174,12 +183,29 @@ def _numbers(name: str, texts: _Texts, decimal: str | None, forced: bool) -> _Re
     if signed.any():
         count, example = int(texts.counts[signed].sum()), texts.texts[int(signed.argmax())].as_py()
         notes.append(f"column {name!r}: {_cells(count)} such as {example!r} {_are(count)} taken as the number itself")
+    if (bracketed & fits).any():
+        count, example = (
+            int(texts.counts[bracketed & fits].sum()),
+            texts.texts[int((bracketed & fits).argmax())].as_py(),
+        )
+        notes.append(f"column {name!r}: {_cells(count)} such as {example!r} {_are(count)} taken as negative numbers")
     if ambiguous:
         example = texts.texts[int(ambiguous[0])].as_py()
         value = f"{values[ambiguous[0]]:.15g}"
         why = " as in the other columns" if decimal else ""
         notes.append(f"column {name!r}: {example!r} is read as {value}{why}; name the decimal mark if that is wrong")
     return _Read(values, _how(units, style, number, fits), notes, not units, whole and not units and not forced)
+
+
+def _with_minus(texts: pa.Array) -> tuple[pa.Array, Mask]:
+    """The texts with every minus before its number, and which of them had brackets instead. If all have brackets, they
+    mean something else."""
+    for pattern, plain in _MINUS:
+        texts = pc.replace_substring_regex(texts, pattern, plain)
+    bracketed = _mask(pc.match_substring_regex(texts, _BRACKETS))
+    if not bracketed.any() or not (~bracketed & _mask(pc.match_substring_regex(texts, _PATTERN))).any():
+        return texts, np.zeros(len(texts), np.bool_)
+    return pc.replace_substring_regex(texts, _BRACKETS, r"\1-\2\3"), bracketed
 
 
 def _one_unit(before: pa.Array, after: pa.Array, fits: Mask) -> str | None:

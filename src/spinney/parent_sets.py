@@ -40,6 +40,7 @@ class ParentSets:
         unscored: int = 0,
         left_out: int = 0,
         interrupted: bool = False,
+        among: str = "",
     ) -> None:
         self.names = tuple(names)
         self.order = tuple(sorted(self.names))
@@ -51,6 +52,7 @@ class ParentSets:
         self.complete = complete  # known to hold dominated sets too
         self.unscored = unscored  # sets that were not scored before the time limit or Ctrl-C
         self.interrupted = interrupted  # by Ctrl-C
+        self.among = among  # what the sets were chosen from, where candidates were chosen from the data
         self.left_out = left_out  # sets that would have needed more memory than there is
 
     @property
@@ -58,13 +60,15 @@ class ParentSets:
         """What a best network over these sets is the best of, where some sets are missing; else nothing."""
         missing = self.unscored + self.left_out
         if not missing or self.families is None:
-            return ""
+            return self.among
         when = "before the interrupt" if self.interrupted else "within the time limit"
         reasons = [
             *([f"were scored {when}"] if self.unscored else []),
             *(["fit into memory"] if self.left_out else []),
         ]
-        return f"the {self.families - missing:,} of {self.families:,} parent sets that {' and '.join(reasons)}"
+        return f"the {self.families - missing:,} of {self.families:,} parent sets that {' and '.join(reasons)}" + (
+            f", among {self.among}" if self.among else ""
+        )
 
     @cached_property
     def pruned(self) -> bool | None:
@@ -197,6 +201,7 @@ class ParentSets:
             unscored=self.unscored,
             left_out=self.left_out,
             interrupted=self.interrupted,
+            among=self.among,
         )
 
     def _check_required(self, allowed: Allowed) -> None:

@@ -22,6 +22,7 @@ class Plan:
     seed: int
     version: str  # of spinney
     why_score: str | None = None  # when the user left the score to "auto"
+    candidates_by: str | None = None  # the method that chose the candidates, when the user named one
 
     def as_dict(self) -> dict[str, Any]:
         """The choices by name, for files."""

@@ -5,10 +5,9 @@ Out: ParentSets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
+from spinney.candidates import CandidateParents, listed_or_chosen, with_chosen
 from spinney.choices import Choice
-from spinney.constraints import Constraints, allowed_by, listed_candidates
+from spinney.constraints import Constraints, allowed_by
 from spinney.dataset import Data, as_dataset
 from spinney.deadline import Deadline
 from spinney.job import Job
@@ -24,28 +23,32 @@ def score_parent_sets(
     score: str | Choice = "auto",
     prior: str | Choice = "uniform",
     max_parents: int | None = 3,
-    candidates: Mapping[str, Iterable[str]] | None = None,
+    candidates: CandidateParents = None,
     constraints: Constraints | None = None,
     prune: bool = True,
     bounds: bool = True,
     n_jobs: int = -1,
     progress: Progress = False,
     time_limit: float | None = None,
+    seed: int = 0,
 ) -> ParentSets:
     """Step 1: the local scores of all parent sets up to max_parents.
 
+    candidates: as in learn(); seed is that of a method that draws rows.
     prune drops a set that is no better than one of its subsets (it is in no best network); bounds leaves out, unscored,
     sets for which that can be proven beforehand (table scores, and pcart for discrete children). Neither changes the
     best network. When the time is up, the sets that have been scored come back, with `unscored` saying how many have
     not: small sets come first, and every child has its smallest one. Ctrl-C raises KeyboardInterrupt."""
     data = as_dataset(data)
-    check_limits(time_limit)
+    check_limits(time_limit, seed)
     deadline = Deadline(time_limit)
-    allowed = allowed_by(constraints, data.names, max_parents, listed_candidates(candidates))
+    listed, method = listed_or_chosen(candidates)
+    allowed = allowed_by(constraints, data.names, max_parents, listed)
     own = build_source(data, score, prior)
-    job = Job(own.restrict(allowed), own, threads_for(n_jobs), deadline, progress=progress)
+    job = Job(own.restrict(allowed), own, threads_for(n_jobs), deadline, seed, progress)
+    job = with_chosen(job, method, constraints, max_parents)
     sets = scored_sets(job, prune, bounds, deadline.left())
-    if sets.interrupted:
+    if sets.interrupted or (job.chosen is not None and job.chosen.stopped == "interrupted"):
         raise KeyboardInterrupt
     return sets
 
@@ -75,4 +78,5 @@ def scored_sets(
         unscored=max(1, found.families - found.looked) if found.stopped else 0,
         left_out=found.left_out,
         interrupted=found.stopped == "interrupted",
+        among="" if job.chosen is None else job.chosen.among,
     )

@@ -6,8 +6,6 @@ What they mean is decided in dataset.py."""
 
 from __future__ import annotations
 
-import gzip
-import io
 import os
 import sys
 import zlib
@@ -18,7 +16,7 @@ from spinney.catalog import FORMATS, Format
 from spinney.choices import loaded
 from spinney.errors import ChoiceError, FileFormatError
 from spinney.errors import named as written
-from spinney.files import as_path, split_suffix
+from spinney.files import as_path, split_suffix, unzipped
 from spinney.frame_table import read_frame as read_frame
 from spinney.machine import available_memory, check_threads
 from spinney.raw_table import RawTable as RawTable
@@ -35,7 +33,6 @@ _NOT_TABLES = {
     b"\x28\xb5\x2f\xfd": "a zstd archive",
 }
 _GZIP = b"\x1f\x8b"
-_PIECE = 1 << 24  # bytes that are unpacked at a time
 _TIMES_THE_BYTES = 3  # memory that a table takes while it is read, as a multiple of its bytes
 
 
@@ -117,17 +114,10 @@ def _check_size(size: int, label: str, unpacked: str = "") -> None:
 
 
 def _unzipped(raw: bytes, label: str) -> bytes:
-    """Piece by piece, so that a small file with gigabytes in it is refused before the memory is full."""
-    pieces, size = [], 0
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-            while piece := file.read(_PIECE):
-                pieces.append(piece)
-                size += len(piece)
-                _check_size(size, label, " or more after unpacking")
+        return unzipped(raw, lambda size: _check_size(size, label, " or more after unpacking"))
     except (OSError, EOFError, zlib.error) as error:
         raise damaged(label, "gzip", error) from None
-    return b"".join(pieces)
 
 
 def _format(raw: bytes, label: str, suffix: str) -> Format:

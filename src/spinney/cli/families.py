@@ -31,7 +31,7 @@ def families(
     required: opt.Required = None,
     forbidden: opt.Forbidden = None,
     tiers: opt.TiersFile = None,
-    candidates: opt.CandidatesFile = None,
+    candidates: opt.CandidateParents = None,
     prune: Annotated[
         bool,
         typer.Option(
@@ -55,6 +55,7 @@ def families(
             help=("Stop with an error after this time."),
         ),
     ] = None,
+    seed: opt.Seed = 0,
     output: Annotated[
         str | None,
         opt.output(
@@ -83,6 +84,7 @@ def families(
         n_jobs=n_jobs,
         progress=True,
         time_limit=time_limit,
+        seed=seed,
     )
     taken = {"score": time.perf_counter() - began}
     if output:

@@ -38,7 +38,7 @@ def learn(
     required: opt.Required = None,
     forbidden: opt.Forbidden = None,
     tiers: opt.TiersFile = None,
-    candidates: opt.CandidatesFile = None,
+    candidates: opt.CandidateParents = None,
     time_limit: opt.TimeLimit = None,
     seed: opt.Seed = 0,
     output: Annotated[

@@ -1,6 +1,6 @@
-"""spinney list: the available scores, priors, searches and formats.
+"""spinney list: the available scores, priors, candidate methods, searches and formats.
 
-In:  nothing, or one of four words.
+In:  nothing, or one of five words.
 Out: the rows of the catalog, and the formats."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from spinney.catalog import FORMATS, PRIORS, SCORES, SEARCHES, Format, Score
+from spinney.catalog import CANDIDATES, FORMATS, PRIORS, SCORES, SEARCHES, Format, Score
 from spinney.choices import Entry
 from spinney.cli import options as opt
 from spinney.cli.answer import say, say_json
@@ -23,15 +23,18 @@ def list_(
     what: Annotated[
         str | None,
         typer.Argument(
-            metavar="[scores|priors|searches|formats]", show_default=False, help=("One of the four; without it, all.")
+            metavar="[scores|priors|candidates|searches|formats]",
+            show_default=False,
+            help=("One of the five; without it, all."),
         ),
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """List the available scores, priors, searches and file formats."""
+    """List the available scores, priors, candidate methods, searches and file formats."""
     every = {
         "scores": _entries(SCORES.choices),
         "priors": _entries(PRIORS),
+        "candidates": _entries(CANDIDATES),
         "searches": _entries(SEARCHES),
         "formats": _formats(),
     }

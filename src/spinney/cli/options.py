@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from spinney import plugins
+from spinney.catalog import CANDIDATES
 from spinney.constraints import Constraints
 from spinney.errors import ChoiceError, FileFormatError
 from spinney.formats import formats_of, suffix
@@ -108,14 +109,14 @@ TiersFile = Annotated[
         help=("JSON or YAML with a list of lists of columns; no edge goes from a later list to an earlier one."),
     ),
 ]
-CandidatesFile = Annotated[
+CandidateParents = Annotated[
     str | None,
     typer.Option(
         "--candidates",
-        metavar="FILE",
+        metavar="METHOD|FILE",
         help=(
-            "JSON or YAML with, per column, the list of columns that may be its parents; a column that is not named "
-            "may have all others."
+            "The method that chooses the columns that may be parents: 'forest(k=5)'; see `spinney list candidates`. Or "
+            "JSON or YAML with a list of them per column; a column that is not named may have all others."
         ),
     ),
 ]
@@ -190,9 +191,10 @@ def _tiers(file: str) -> list[list[str]]:
     return content
 
 
-def candidates(file: str | None) -> dict[str, list[str]] | None:
-    if file is None:
-        return None
+def candidates(file: str | None) -> dict[str, list[str]] | str | None:
+    """What the file holds; or the text itself, if it names a method. A file of that name is written ./forest."""
+    if file is None or file.partition("(")[0].strip().lower() in CANDIDATES:
+        return file
     content = yaml_value(file, read_text(file), "candidates")  # every name is text; JSON is YAML too
     lists = content.values() if isinstance(content, dict) else [None]
     if not all(isinstance(own, list) and all(isinstance(name, str) for name in own) for own in lists):

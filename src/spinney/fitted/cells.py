@@ -105,6 +105,7 @@ def total_of(terms: Sequence[Floats]) -> Floats:
 
 def standard(values: Floats, centre: Any, scale: Any) -> Floats:
     """(values - centre) / scale; the difference itself may be too large for a number. Infinite values stay so."""
-    with np.errstate(over="ignore"):
-        z: Floats = (values / 2 - centre / 2) / scale * 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        away = values - centre
+        z: Floats = np.where(np.isfinite(away), away / scale, (values / 2 - centre / 2) / scale * 2)
     return np.where(np.isinf(values), values, np.clip(z, -_FAR, _FAR))

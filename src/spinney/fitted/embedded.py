@@ -19,6 +19,7 @@ import numpy as np
 
 from spinney.errors import ChoiceError
 from spinney.fitted.cells import clipped, numbers, standard
+from spinney.fitted.equations import NO_NUMBERS
 from spinney.fitted.model import Columns, Floats, Ints, Levels, LocalModel, align, draw_codes
 from spinney.kinds import Kind
 from spinney.layout import ROWS, cut, shown_number, word
@@ -111,7 +112,10 @@ class Embedded(LocalModel):
             if low == high:
                 found += [np.zeros(columns.n_rows)] * self.degree
                 continue
-            x = standard(columns.values(parent), low, high / 2 - low / 2) - 1  # a difference of 1e308 is no number
+            if high - low < np.inf:
+                x = 2 * standard(columns.values(parent), low, high - low) - 1
+            else:
+                x = standard(columns.values(parent), low, high / 2 - low / 2) - 1
             if self.degree > 1:
                 x = np.clip(x, -1, 1)
             found += legendre(x, self.degree)
@@ -228,6 +232,9 @@ class Embedded(LocalModel):
                 f" {'-' if slope < 0 else '+'} {abs(slope):.6g} {name}"
                 for slope, name in zip(slopes[:, output].tolist(), self.names, strict=True)
             )
+            if not np.isfinite([starts[output], *slopes[:, output]]).all():
+                yield f"{left} = {NO_NUMBERS}"
+                continue
             end = "" if self.deviation is None else f"  (sd {self.deviation:.6g})"
             yield f"{left} = {shown_number(float(starts[output]), precise)}{terms}{end}"
         for place, parent in enumerate(self.parents):
@@ -243,9 +250,10 @@ class Embedded(LocalModel):
             if levels is None and self.degree == 1:
                 low, high = float(self.lows[place]), float(self.highs[place])
                 if high > low:
-                    half = high / 2 - low / 2
-                    starts = starts - slopes[at] * (low / half + 1)
-                    slopes[at] /= half
+                    half = np.float64(high / 2 - low / 2)
+                    with np.errstate(all="ignore"):
+                        starts = starts - slopes[at] * (low / half + 1)
+                        slopes[at] /= half
             at += self.degree if levels is None else len(levels) - 1
         return slopes, starts
 

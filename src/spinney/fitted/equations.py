@@ -18,6 +18,7 @@ from spinney.layout import shown_number
 
 _POWERS = 5  # that are written out
 _NEAR = 1000.0  # half widths from 0
+NO_NUMBERS = "a linear function whose coefficients in these units are no numbers"  # of columns of 1e308 or 1e-320
 
 # A column: its name, the middle and half the width of its range, the coefficients of P_1, P_2, ... of that range.
 Term = tuple[str, float, float, Sequence[float]]
@@ -32,9 +33,11 @@ def equation(constant: float, scale: float, terms: Sequence[Term], precision: fl
         near = degree == 1 and abs(centre) < _NEAR * width
         around = 0.0 if near else float(shown_number(centre, width / 10))
         with np.errstate(all="ignore"):
-            moved = polynomial(Polynomial([(around - centre) / width, 1 / width])) * scale
+            # Infinite where the width is below all numbers.
+            units = np.array([around - centre, 1.0]) / np.float64(width)
+            moved = polynomial(Polynomial(units)) * scale
         numbers = moved.coef.tolist()
-        if not all(map(math.isfinite, numbers)):
+        if not all(map(math.isfinite, [*numbers, constant + numbers[0]])):
             parts.append((1.0, f"a polynomial of degree {degree} in {name}", 1.0))
             continue
         constant += numbers[0]

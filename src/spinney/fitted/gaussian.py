@@ -17,6 +17,7 @@ from scipy.special import log_ndtr
 
 from spinney.errors import ChoiceError
 from spinney.fitted.cells import CellIndex, clipped, numbers, split_parents, standard, total_of
+from spinney.fitted.equations import NO_NUMBERS
 from spinney.fitted.leaves import Student
 from spinney.fitted.model import Columns, Floats, Ints, Levels, LocalModel, align, draw_codes
 from spinney.kinds import Kind
@@ -499,8 +500,11 @@ class StudentRegression(LocalModel):
 
     def describe(self) -> str:
         """child = a + b parent, with the scale at the parents' means and the degrees of freedom."""
-        slopes = self.slopes * self.scales[0] / self.scales[1:]
-        centres = self.shifts + self.scales * self.location
+        with np.errstate(all="ignore"):
+            slopes = self.slopes * self.scales[0] / self.scales[1:]
+            centres = self.shifts + self.scales * self.location
+            if not np.isfinite([centres[0] - slopes @ centres[1:], *slopes]).all():
+                return f"{word(self.child)} = {NO_NUMBERS}"
         wide = self.scale * float(self.scales[0]) * math.sqrt(self.freedom / (self.freedom + len(self.parents)))
         terms = "".join(
             f" {'-' if slope < 0 else '+'} {shown_number(abs(slope), wide / 100 / max(abs(at), 1e-300))} {word(name)}"

@@ -23,11 +23,19 @@ if TYPE_CHECKING:
 
 
 def read_parquet(raw: bytes, label: str) -> RawTable:
-    return _read(raw, label, "parquet", lambda source: pyarrow.parquet.ParquetFile(source).read())
+    def read(source: pa.BufferReader) -> pa.Table:
+        # In this thread only: when a part of a damaged file is refused while pyarrow's threads still read others, they
+        # can end the process.
+        return pyarrow.parquet.ParquetFile(source, pre_buffer=False).read(use_threads=False)
+
+    return _read(raw, label, "parquet", read)
 
 
 def read_feather(raw: bytes, label: str) -> RawTable:
-    return _read(raw, label, "feather", lambda source: pyarrow.feather.read_table(source, memory_map=False))
+    def read(source: pa.BufferReader) -> pa.Table:
+        return pyarrow.feather.read_table(source, memory_map=False, use_threads=False)
+
+    return _read(raw, label, "feather", read)
 
 
 def _read(raw: bytes, label: str, name: str, read: Callable[[pa.BufferReader], pa.Table]) -> RawTable:

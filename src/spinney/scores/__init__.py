@@ -24,14 +24,21 @@ if TYPE_CHECKING:
 MOST_CONFIGURATIONS = 10**290  # as in core/table_score.cpp
 MOST_REMEMBERED = 1_000_000  # cells of a table whose sources are remembered
 REMEMBERED = 8  # sources of a table
+MOST_FOR_BEST = 10_000_000  # cells of a table for which `auto` compares models: three times the work of one
 
 
 def resolved(data: Dataset, score: str | Choice) -> Choice:
-    """The score itself: what `auto` stands for with this data, from the kinds of its columns alone."""
+    """The score itself: what `auto` stands for with this data, from its size and the kinds of its columns alone."""
     choice = choose_score(score)
     if choice.name != AUTO.name:
         return choice
-    return choose_score("bdeu" if data.words <= set(SCORES["bdeu"].kinds) else "pcart")
+    if data.words <= set(SCORES["bdeu"].kinds):
+        return choose_score("bdeu")
+    return choose_score("best" if _cells(data) <= MOST_FOR_BEST else "pcart")
+
+
+def _cells(data: Dataset) -> int:
+    return data.n_rows * len(data.names)
 
 
 def why_resolved(data: Dataset, score: str | Choice) -> str | None:
@@ -41,7 +48,8 @@ def why_resolved(data: Dataset, score: str | Choice) -> str | None:
     continuous = sum(not kind.discrete for kind in data.kinds.values())
     verb = "column is" if len(data.names) == 1 else "columns is" if continuous == 1 else "columns are"
     kinds = f"{continuous:,} of {len(data.names):,} {verb} continuous" if continuous else "all columns are discrete"
-    return f"auto chose {resolved(data, score).name}: {kinds}"
+    size = f", and the table has {_cells(data):,} cells" if continuous and _cells(data) > MOST_FOR_BEST else ""
+    return f"auto chose {resolved(data, score).name}: {kinds}{size}"
 
 
 def build_source(
@@ -51,7 +59,7 @@ def build_source(
     longer than the score."""
     choice, chosen_prior = resolved(data, score), choose_prior(prior)
     values = choice.values.values()
-    small = data.n_rows * len(data.names) <= MOST_REMEMBERED and (deadline is None or deadline.seconds is None)
+    small = _cells(data) <= MOST_REMEMBERED and (deadline is None or deadline.seconds is None)
     if not small or any(value.__hash__ is None for value in values):  # a prior network has no hash
         return _built(data, choice, chosen_prior, deadline)
     key = (id(choice.entry), *values, chosen_prior.name, *chosen_prior.values.values())

@@ -1,4 +1,4 @@
-"""The best of several local models in every node: score="best(pcart, ft, graph)".
+"""The best of several local models in every node: score="best(pcart, ft)".
 
 In:  scores that are all logs of a probability, or density, of the child's standardised column.
 Out: a Source: the score of a family is the highest of theirs less log of their number, a uniform prior over the models;
@@ -42,7 +42,7 @@ class Best(Source):
         super().__init__(data, choice, prior, deadline)
         named: tuple[Choice, ...] = choice["scores"]
         if not named:
-            raise ChoiceError("score best has nothing to choose from; name scores, as in best(pcart, ft, graph)")
+            raise ChoiceError("score best has nothing to choose from; name scores, as in best(pcart, ft)")
         own = []
         for one in named:
             assert isinstance(one.entry, Score)
@@ -76,15 +76,17 @@ class Best(Source):
 
     @cached_property
     def _admits(self) -> list[list[NDArray[np.bool_]]]:
-        """Per score and child: with which parents, and, in the child's own place, whether as a child at all."""
+        """Per score and child: with which parents, and, in the child's own place, whether as a child at all. What
+        scores such a child as one before it does is passed over there: pcart(leaf=linear) after pcart, if discrete."""
         words = [self.data.kinds[name].word for name in self.names]
         found = []
-        for source in self._sources:
+        for place, source in enumerate(self._sources):
             rows = []
             for child, word in enumerate(words):
                 parents = source.entry.parents.get(word)
+                before = [other.choice_for(word) for other in self._sources[:place]]
                 row = np.array([word in (parents or ()) for word in words], np.bool_)
-                row[child] = parents is not None
+                row[child] = parents is not None and source.choice_for(word) not in before
                 rows.append(row)
             found.append(rows)
         return found
@@ -112,7 +114,9 @@ class Best(Source):
         return (f"best: {', '.join(parts)}",) if parts else ()
 
     def family_cost(self, parents: int) -> float:
-        return math.fsum(source.family_cost(parents) for source in self._sources)
+        pairs = zip(self._sources, self._admits, strict=True)
+        shares = [(source, np.mean([row[child] for child, row in enumerate(rows)])) for source, rows in pairs]
+        return math.fsum(float(share) * source.family_cost(parents) for source, share in shares)
 
     def check_family(self, child: str, parents: Sequence[str]) -> None:
         admitted = self._for_family(child, parents)

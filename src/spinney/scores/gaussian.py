@@ -18,7 +18,7 @@ from spinney import _core
 from spinney.choices import Choice
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
-from spinney.errors import LimitError
+from spinney.errors import LimitError, way
 from spinney.fitted.fit_gaussian import fit_gaussian
 from spinney.fitted.model import LocalModel
 from spinney.priors import Prior
@@ -47,6 +47,10 @@ class Gaussians(Source):
             prior.per_parameter,
         )
 
+    @property
+    def equivalent(self) -> bool:
+        return self.entry.equivalent and not self.choice.values.get("exact", False)
+
     @cached_property
     def _gaussians(self) -> _core.GaussianScores:
         name = self.choice.name
@@ -65,7 +69,10 @@ class Gaussians(Source):
                 raise
             raise LimitError(
                 f"score {self.choice.name} would have more than {_core.most_embedded_columns:,} columns of indicators "
-                "and powers; leave columns out, or use cg"
+                "and powers",
+                "leave columns out",
+                way("use {}", "score", "cg"),
+                way("use {}", "test", "cg"),
             ) from None
 
     def likelihood(self, child: str, parents: Sequence[str]) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from spinney import _core
 from spinney.catalog import Score
 from spinney.choices import Choice, loaded
-from spinney.constraints import Allowed
+from spinney.constraints import Allowed, check_pairs
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
@@ -114,6 +114,10 @@ class Source(ABC):
     def family_cost(self, parents: int) -> float:
         """Nanoseconds to score a family of so many parents, foreseen."""
         return 1e6
+
+    def choice_for(self, word: str) -> Choice:
+        """The choice as children of this kind see it, without the options that they ignore."""
+        return self.choice
 
     def after_fit(self, models: Mapping[str, LocalModel]) -> tuple[str, ...]:
         """What to say of the fitted models, for the user."""
@@ -216,6 +220,7 @@ class Source(ABC):
     ) -> _core.ScoredSets:
         """Step 1. `keep`: Ctrl-C gives back what has been scored before it, as a time limit does."""
         self.check_sets(allowed, prune)
+        check_pairs(len(allowed.names))
         for child in allowed.names:
             self.check_family(child, allowed.required[child])
         with self.limits():
@@ -231,9 +236,15 @@ class Source(ABC):
                 self.most_bytes(threads),
             )
 
-    def greedy(self, args: _core.GreedyArgs, report: Report | None) -> dict[str, Any]:
+    @property
+    def equivalent(self) -> bool:
+        """Whether Markov equivalent DAGs score the same."""
+        return self.entry.equivalent
+
+    def ask(self, search: Callable[..., dict[str, Any]], args: Any, report: Report | None) -> dict[str, Any]:
+        """What a search of the core finds that asks for scores as it goes. `args` know their number of threads."""
         with self.limits():
-            return _core.greedy(self.scores, args, report, self.most_bytes(args.threads))
+            return search(self.scores, args, report, self.most_bytes(args.threads))
 
 
 def _rebuilt(data: Dataset, choice: Choice, prior: Prior) -> Source:

@@ -75,11 +75,14 @@ def run(problem: Problem) -> Found:
     solve: Solve = loaded(problem.method.entry.run)
     k = problem.method.values.get("k", 1)
     found = solve(problem) if k == 1 else alternatives.best(problem, k, solve)
-    sets = problem.sets
-    if sets is None or not sets.over:
-        return found
-    why = "interrupted" if sets.interrupted else "time limit" if sets.unscored else ""
-    return replace(found, over=sets.over, stopped=found.stopped or why)
+    sets, chosen = problem.sets, problem.job.chosen
+    early = "" if chosen is None else chosen.stopped
+    if sets is None:
+        over = "" if chosen is None else chosen.among
+    else:
+        over = sets.over
+        early = "interrupted" if sets.interrupted else "time limit" if sets.unscored else early
+    return replace(found, over=over, stopped=found.stopped or early) if over else found
 
 
 def started(start: Any, allowed: Allowed) -> dict[str, tuple[str, ...]] | None:

@@ -14,7 +14,7 @@ from spinney.constraints import Allowed
 
 FEW_VARIABLES = 18  # 2^18 subsets: a few hundredths of a second
 MOST_FAMILIES = 5_000_000
-MOST_WORK = 1.2e11  # nanoseconds of one thread, as scores foresee them (twice too many or more): half a minute on two
+MOST_WORK = 1e11  # nanoseconds of one thread, as scores foresee them (twice too many or more): half a minute on two
 MOST_SIZE = 6  # parents: beyond, no family is foreseen
 MOST_NODES = 20  # of branch and cut, seconds; a limit in seconds would give another answer on another day
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 
 from spinney import _core
+from spinney.constraints import check_pairs
 from spinney.errors import ChoiceError
 from spinney.progress import reporting
 from spinney.search.found import Found, Problem
@@ -19,6 +20,7 @@ def run(problem: Problem) -> Found:
     began = time.perf_counter()
     options = {name: min(value, MOST) for name, value in problem.method.values.items()}
     allowed = problem.allowed
+    check_pairs(len(allowed.names))
     args = _core.GreedyArgs(
         problem.start_lists(),
         allowed.for_core,
@@ -36,7 +38,7 @@ def run(problem: Problem) -> Found:
             found = _core.greedy(_core.list_scores(problem.sets.arrays), args, report)
         else:
             problem.source.check_search(allowed)
-            found = problem.source.greedy(args, report)
+            found = problem.source.ask(_core.greedy, args, report)
     parents, stopped = problem.named(found["parents"]), found["stopped"]
     score = found["score"]
     if listed:

@@ -30,7 +30,15 @@ from spinney.sample import check_memory, drawn_kind
 from spinney.search.found import Found
 from spinney.simulate import functions, holes, models, partitioned
 from spinney.simulate.functions import RandomNetwork
-from spinney.simulate.graphs import check_kinds, check_range, check_share, check_whole, random_dag, random_kinds
+from spinney.simulate.graphs import (
+    check_kinds,
+    check_range,
+    check_share,
+    check_truth,
+    check_whole,
+    random_dag,
+    random_kinds,
+)
 
 __all__ = ["RandomNetwork", "Simulated", "from_network", "mixed", "random_network"]
 
@@ -131,14 +139,15 @@ def mixed(
         check_range(levels, "the number of levels", 2),
         check_range(bins, "the number of bins", 1),
     )
+    curved, standard = check_truth(nonlinear, "nonlinear"), check_truth(standardise, "standardise")
     truth = random_dag(n_variables, avg_degree, max_degree, seed)
     way_of_holes = holes.chosen(missing, len(truth.names))
     check_memory(rows, len(truth.names))
     shares = {"continuous": 1 - discrete, "categorical": discrete * (1 - ordinal), "ordinal": discrete * ordinal}
     kinds = random_kinds(truth.names, shares, sizes, seed)
-    drawn = partitioned.draw(truth, kinds, rows, nonlinear=bool(nonlinear), bins=pieces, seed=seed)
+    drawn = partitioned.draw(truth, kinds, rows, nonlinear=curved, bins=pieces, seed=seed)
     columns = {name: drawn[name] for name in truth.names}
-    if standardise:
+    if standard:
         for name, kind in kinds.items():
             if isinstance(kind, Continuous):
                 columns[name] = partitioned.standardised(columns[name].astype(np.float64))

@@ -24,6 +24,7 @@ GRAPH, KINDS_OF, PARAMETERS, AGAIN, ROWS, PILOT, HOLES = range(7)
 
 _ATTEMPTS = 200  # of filling a graph edge by edge, before one that is regular by construction is taken
 _MOST_LEVELS = 1000
+_MOST_VARIABLES = 100_000
 
 
 def generator(seed: int, *part: int) -> np.random.Generator:
@@ -38,9 +39,16 @@ def check_whole(value: Any, what: str, low: int) -> int:
 
 
 def check_share(value: Any, what: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+    number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not 0 <= number <= 1:  # without float(): an integer may be too large for one
         raise ChoiceError(f"{what} must be a number from 0 to 1, not {value!r}")
     return float(value)
+
+
+def check_truth(value: Any, what: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ChoiceError(f"{what} must be True or False, not {value!r}")
+    return bool(value)
 
 
 def check_range(value: Any, what: str, low: int) -> tuple[int, int]:
@@ -75,15 +83,17 @@ def random_dag(n_variables: int, avg_degree: float, max_degree: int, seed: int) 
 def _edges_wanted(n_variables: int, avg_degree: float, max_degree: int) -> int:
     """The fewest edges that reach the average degree, 2 edges / variables."""
     n = check_whole(n_variables, "the number of variables", 1)
+    if n > _MOST_VARIABLES:
+        raise LimitError(f"{n:,} variables are too many to simulate; ask for at most {_MOST_VARIABLES:,}")
     most = check_whole(max_degree, "the largest degree of a variable", 0)
-    if isinstance(avg_degree, bool) or not isinstance(avg_degree, Real) or not 0 <= float(avg_degree) < math.inf:
+    if isinstance(avg_degree, bool) or not isinstance(avg_degree, Real) or not 0 <= avg_degree < math.inf:
         raise ChoiceError(f"the average degree must be a number of at least 0, not {avg_degree!r}")
-    degree = float(avg_degree)
-    if degree > n - 1:
+    if avg_degree > n - 1:
         raise ChoiceError(
-            f"a graph of {n} variables has an average degree of at most {n - 1}, not {degree:g}; ask for a lower "
+            f"a graph of {n} variables has an average degree of at most {n - 1}, not {avg_degree}; ask for a lower "
             f"average, or for more variables"
         )
+    degree = float(avg_degree)
     if degree > most:
         raise ChoiceError(
             f"the average degree, {degree:g}, is above the largest degree that a variable may have, {most}",

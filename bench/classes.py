@@ -1,0 +1,229 @@
+"""Searches over equivalence classes side by side: distances to the true class and CPU seconds of one thread.
+
+In:  nothing for the linear-Gaussian graphs, which are drawn here; --data DIR with tetrad_mixed/ for the mixed tables.
+Out: one table per number of variables and degree, contenders as rows (xges and andrey-core are left out where they are
+not installed); the mixed tables with precision and recall of adjacencies (AP, AR) and of arrowheads (AHP, AHR).
+
+A graph has edges between random pairs in a random order, weights 0.3 to 1.5 of either sign, noise of variance 1,
+columns standardised. The distance counts the pairs that are not joined in the same way (none, ->, <-, -) in the two
+CPDAGs. All maximise the Gaussian BIC with its penalty times 1 or 2; spinney's is cg, with the prior kappa(N^-1/2)
+for 2."""
+
+import csv
+import importlib.util
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from common import Table, arguments, machine, peer, report
+
+Matrix = npt.NDArray[np.float64]
+Edges = npt.NDArray[np.int8]  # [a, b] = 1: a -> b, or a - b where [b, a] is 1 too
+ROWS = 2000
+GRAPHS = {"50 variables, degree 2": (50, 2), "50, degree 6": (50, 6), "100, degree 4": (100, 4)}
+
+
+@dataclass(frozen=True)
+class Contender:
+    name: str
+    needs: str  # the package
+    run: Callable[[Matrix, Any, int], Edges]  # (values, prepared, penalty)
+    prepare: Callable[[Matrix], Any] = lambda values: None  # not timed
+
+
+def draw(variables: int, degree: float, seed: int) -> tuple[Matrix, Edges]:
+    """The table and the true class."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(variables)
+    pairs = [(order[i], order[j]) for j in range(variables) for i in range(j)]
+    chosen = rng.choice(len(pairs), size=round(variables * degree / 2), replace=False)
+    weights = np.zeros((variables, variables))
+    for k in chosen:
+        weights[pairs[k]] = rng.uniform(0.3, 1.5) * rng.choice([-1, 1])
+    values = rng.normal(size=(ROWS, variables))
+    for v in order:
+        values[:, v] += values @ weights[:, v]
+    values = (values - values.mean(0)) / values.std(0)
+    sp = peer("spinney")
+    names = names_of(variables)
+    dag = sp.DAG(names, {names[v]: [names[p] for p in np.flatnonzero(weights[:, v])] for v in range(variables)})
+    return values, edges_of(dag.cpdag())
+
+
+def names_of(variables: int) -> list[str]:
+    return [f"v{v:05}" for v in range(variables)]
+
+
+def edges_of(cpdag: Any) -> Edges:
+    place = {name: v for v, name in enumerate(cpdag.names)}
+    edges = np.zeros((len(place), len(place)), dtype=np.int8)
+    for a, b in cpdag.directed:
+        edges[place[a], place[b]] = 1
+    for a, b in map(tuple, cpdag.undirected):
+        edges[place[a], place[b]] = edges[place[b], place[a]] = 1
+    return edges
+
+
+def distance(a: Edges, b: Edges) -> int:
+    different = a != b
+    return int(np.triu(different | different.T).sum())
+
+
+def spinney(search: str, **options: Any) -> Contender:
+    sp = peer("spinney")
+
+    def prepare(values: Matrix) -> Any:
+        names = names_of(values.shape[1])
+        return sp.Dataset.from_frame(pd.DataFrame(values, columns=names), kinds=dict.fromkeys(names, "continuous"))
+
+    def run(values: Matrix, data: Any, penalty: int) -> Edges:
+        prior = "uniform" if penalty == 1 else f"kappa({len(values) ** (-(penalty - 1) / 2)!r})"
+        found = sp.find(data, score="cg", prior=prior, search=search, max_parents=None, n_jobs=1, **options)
+        cpdag = found.cpdag or sp.DAG(tuple(found.parents), found.parents).cpdag()
+        return edges_of(cpdag)
+
+    words = ", ".join(f"{name}={value}" for name, value in options.items())
+    return Contender(f"spinney {search}" + (f"({words})" if words else ""), "spinney", run, prepare)
+
+
+def xges(values: Matrix, prepared: Any, penalty: int) -> Edges:
+    model = peer("xges").XGES(alpha=float(penalty))
+    model.fit(values, verbose=0)
+    edges: Edges = np.asarray(model.get_adjacency_matrix(), dtype=np.int8)
+    return edges
+
+
+def andrey(search: str) -> Contender:
+    def run(values: Matrix, prepared: Any, penalty: int) -> Edges:
+        found = getattr(peer("andrey"), search)(values, lambda_value=float(penalty))
+        marks = found.structure.to_numpy()  # a -> b: [a, b] is 1 and [b, a] is 2; a - b: both are 1
+        edges: Edges = np.asarray(marks == 1, dtype=np.int8)
+        return edges
+
+    return Contender(f"andrey {search}", "andrey", run)
+
+
+CONTENDERS = [
+    spinney("ges"),
+    spinney("ges", extended=False),
+    Contender("xges", "xges", xges),
+    andrey("ges"),
+    andrey("boss"),
+]
+
+
+def gaussian_tables(seeds: int, contenders: list[Contender]) -> list[Table]:
+    tables = []
+    for title, (variables, degree) in GRAPHS.items():
+        drawn = [draw(variables, degree, seed) for seed in range(seeds)]
+        for penalty in (1, 2):
+            table = Table(
+                f"{title}, penalty {penalty}, N={ROWS}, {seeds} seeds",
+                {"search": "", "distance, mean": ".1f", "CPU s, mean": ".3f", "distances": ""},
+            )
+            for contender in contenders:
+                few = drawn[0][0][:, :5]  # for what is compiled when first used
+                contender.run(few, contender.prepare(few), penalty)
+                distances, seconds = [], []
+                for values, truth in drawn:
+                    prepared = contender.prepare(values)
+                    began = time.process_time()
+                    found = contender.run(values, prepared, penalty)
+                    seconds.append(time.process_time() - began)
+                    distances.append(distance(found, truth))
+                means = float(np.mean(distances)), float(np.mean(seconds))
+                row = [contender.name, *means, "/".join(map(str, distances))]
+                table.rows.append(row)
+                print(title, penalty, row, flush=True)
+            tables.append(table)
+    return tables
+
+
+MIXED_SCORES = ("cg", "cgd", "mvp(1)", "mvp(log)", "dg", "bf")
+
+
+def mixed_table(folder: Path, searches: tuple[str, ...] = ("ges",)) -> Table:
+    sp = peer("spinney")
+    table = Table(
+        "Mixed tables, prior binomial(1)",
+        {
+            **dict.fromkeys(("tables", "search", "score", "n"), ""),
+            "CPU s": ".3f",
+            **dict.fromkeys(("AP", "AR", "AHP", "AHR"), ".2f"),
+        },
+        notes=["Against the true DAG; AHR counts all its arrowheads. Loading is not in the seconds."],
+    )
+    groups: dict[str, list[Path]] = {}
+    for path in sorted(folder.glob("*.csv.gz")):
+        groups.setdefault(path.name.rsplit("_r", 1)[0], []).append(path)
+    for group, paths in groups.items():
+        loaded = [read_mixed(sp, path) for path in paths]
+        for search in searches:
+            for score in MIXED_SCORES:
+                figures = []
+                for again, truth in loaded:
+                    data = again()
+                    began = time.process_time()
+                    found = sp.find(data, score=score, prior="binomial(1)", search=search, max_parents=None, n_jobs=1)
+                    seconds = time.process_time() - began
+                    figures.append((seconds, *agreement(edges_of(found.cpdag), truth)))
+                row = [group, search, score, len(paths), *map(float, np.nanmean(figures, axis=0))]
+                table.rows.append(row)
+                print(row, flush=True)
+    return table
+
+
+def read_mixed(sp: Any, path: Path) -> tuple[Callable[[], Any], Edges]:
+    """A fresh data set each time, for what it keeps of an earlier run; and the true DAG."""
+    frame = pd.read_csv(path)
+    kinds = {}
+    for column in frame.columns:
+        name, kind = column.split(":")
+        kinds[name] = "continuous" if kind == "c" else "categorical"
+    frame.columns = pd.Index(list(kinds))
+    for name, kind in kinds.items():
+        if kind == "categorical":
+            frame[name] = frame[name].astype(str)
+    with open(str(path).replace(".csv.gz", ".truth.csv"), encoding="utf-8") as file:
+        pairs = [row[:2] for row in csv.reader(file)]
+    parents: dict[str, list[str]] = {name: [] for name in sorted(kinds)}
+    for a, b in pairs:
+        if b in parents:  # not the heading
+            parents[b].append(a)
+    truth = np.zeros((len(parents), len(parents)), dtype=np.int8)
+    place = {name: v for v, name in enumerate(parents)}
+    for child, own in parents.items():
+        for parent in own:
+            truth[place[parent], place[child]] = 1
+    return lambda: sp.Dataset.from_frame(frame, kinds=kinds), truth
+
+
+def agreement(found: Edges, truth: Edges) -> tuple[float, float, float, float]:
+    """Precision and recall of adjacencies and of arrowheads."""
+
+    def share(part: npt.NDArray[np.bool_], whole: npt.NDArray[np.bool_]) -> float:
+        return float(part.sum() / whole.sum()) if whole.any() else float("nan")
+
+    joined, truly = (found | found.T) > 0, (truth | truth.T) > 0
+    heads, true_heads = (found > 0) & (found.T == 0), (truth > 0) & (truth.T == 0)
+    both, both_heads = joined & truly, heads & true_heads
+    return share(both, joined), share(both, truly), share(both_heads, heads), share(both_heads, true_heads)
+
+
+def main() -> None:
+    given = arguments(__doc__.splitlines()[0], ["gaussian", "mixed"])
+    here = [one for one in CONTENDERS if importlib.util.find_spec(one.needs)]
+    tables = gaussian_tables(2 * given.repeats, here) if "gaussian" in given.only else []
+    if "mixed" in given.only:
+        tables.append(mixed_table(given.data / "tetrad_mixed"))
+    report("classes", machine(), tables, given.results)
+
+
+if __name__ == "__main__":
+    main()

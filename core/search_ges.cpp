@@ -1,0 +1,730 @@
+// Idea. For every variable y three rows are kept: the deletes, turns and inserts of edges into y that gain, best first. A row is
+// made of what is near y alone, so after an operator only the rows near it are made again. Three tournaments tell the best
+// operator of each kind; whether a directed way forbids it is looked at only then, and who was refused is asked again when an
+// edge of that way is gone. Inserts into y are grouped by the set of y's neighbours that become its parents: all x together
+// extend one family, the extension is remembered by this family, and only what gains is kept of it. So nothing is n x n.
+// A forced delete and what follows from it is undone by restoring the nodes and rows that it touched.
+// Deletes come before turns before inserts, and deletes are forced at the end: Nazaret and Blei (2024). The operators:
+// Chickering (2002); Hauser and Buehlmann (2012). First only pairs that gain without any other parent (Ramsey 2015), then all.
+#include "search_ges.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "cpdag.hpp"
+#include "set_key.hpp"
+
+namespace spinney {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Set = std::vector<int>;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr std::size_t most_sets = 1u << 12;              // of neighbours, per variable: the smaller ones
+constexpr std::size_t most_gains = 1u << 24;             // remembered: 256 MB
+constexpr std::size_t most_families = std::size_t{1} << 21;
+
+bool has(const Set& set, int v) { return std::binary_search(set.begin(), set.end(), v); }
+Set joined(const Set& a, const Set& b) {
+    Set all;
+    all.reserve(a.size() + b.size() + 1);
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+    return all;
+}
+Set without(const Set& set, int v) {
+    Set less;
+    less.reserve(set.size());
+    for (int u : set)
+        if (u != v) less.push_back(u);
+    return less;
+}
+
+enum Kind { deletes, turns, inserts };
+constexpr int kinds = 3;
+
+struct Operator {
+    std::int64_t rank;                                   // the gain in units below which differences are rounding
+    double gain;
+    int x, set;                                          // the edge is x -> y; the number of the set in its row
+};
+struct Row {
+    std::vector<Set> sets;                               // neighbours of y that are its parents before the change
+    std::vector<Operator> list;                          // best first
+};
+struct Rows {                                            // of one variable
+    std::shared_ptr<const Row> row[kinds];
+    std::size_t at[kinds] = {0, 0, 0};                   // the first that has not been refused
+    std::vector<std::pair<int, int>> waiting;            // (w, y): a way that forbids an operator of y goes on to w from here
+};
+
+struct Extension {                                       // of a family by one parent more
+    double score = 0;
+    std::vector<std::pair<int, double>> gains;           // (parent, gain) of those that gain
+};
+
+// Who has the best operator of a kind; of equals the first.
+class Tournament {
+public:
+    explicit Tournament(int n) {
+        while (size_ < n) size_ *= 2;
+        rank_.assign(size_, 0);
+        winner_.resize(2 * size_);
+        for (int i = 0; i < size_; ++i) winner_[size_ + i] = i;
+        for (int i = size_ - 1; i > 0; --i) winner_[i] = winner_[2 * i];
+    }
+    void set(int v, std::int64_t rank) {
+        if (rank_[v] == rank) return;
+        rank_[v] = rank;
+        for (int i = (size_ + v) / 2; i > 0; i /= 2) {
+            const int left = winner_[2 * i], right = winner_[2 * i + 1];
+            winner_[i] = rank_[left] >= rank_[right] ? left : right;
+        }
+    }
+    int best() const { return rank_[winner_[1]] > 0 ? winner_[1] : -1; }
+
+private:
+    int size_ = 1;
+    std::vector<std::int64_t> rank_;
+    std::vector<int> winner_;
+};
+
+struct FamilyKey {
+    int child;
+    SetKey set;
+    bool operator==(const FamilyKey&) const = default;
+};
+struct FamilyHash {
+    std::size_t operator()(const FamilyKey& key) const { return key.set.low ^ mixed_bits(key.child + 1); }
+};
+
+class Ges {
+public:
+    Ges(LocalScores& scores, const GesRequest& request, Team& team, Control& control)
+        : scores_(scores), request_(request), allowed_(request.allowed), team_(team), control_(control),
+          n_(static_cast<int>(request.start.size())), graph_(request.start), rows_(n_), saved_at_(n_, 0), near_(n_),
+          best_{Tournament(n_), Tournament(n_), Tournament(n_)}, families_(most_families), others_(team.size()), marked_(n_, 0),
+          hashes_(n_, 0), start_(Clock::now()) {
+        for (int v = 0; v < n_; ++v) {
+            keys_.push_back(key_of(v));
+            // One limit for all needs no look at the class: in every component its largest clique and the parents from outside
+            // give the same largest number of parents in every member.
+            constrained_ |= !allowed_.everybody(v) || !allowed_.required[v].empty() || allowed_.most[v] != allowed_.most[0];
+        }
+    }
+
+    GesResult run() {
+        Listening listening(&control_);
+        try {
+            first_scores();
+            rebuild_all();
+            climb();
+            note();
+            all_pairs();
+            rebuild_all();
+            climb();
+            note();
+            if (request_.extended) force_deletes();
+        } catch (const Stopped&) {
+            result_.stopped = true;
+        }
+        if (trying_) graph_.undo(0);                     // what was being tried has not been better yet
+        return finish();
+    }
+
+private:
+    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    void look() const {
+        if (control_.asked() || (request_.time_limit > 0 && seconds() > request_.time_limit)) throw Stopped{};
+    }
+
+    // ---- Scores
+
+    LocalScores& of_thread(int thread) {
+        if (thread == 0) return scores_;
+        if (!others_[thread]) others_[thread] = scores_.another();
+        return *others_[thread];
+    }
+    SetKey key(const Set& set) const {
+        SetKey sum;
+        for (int v : set) sum = sum + keys_[v];
+        return sum;
+    }
+    double family(int child, const Set& parents) {
+        const SetKey own = key(parents) + SetKey{mixed_bits(static_cast<std::uint64_t>(child) + 1), mixed_bits(~static_cast<std::uint64_t>(child))};
+        if (const double* known = families_.find(own)) return *known;
+        const double score = scores_.score(child, parents);
+        families_.put(own, score);
+        return score;
+    }
+    double gain_of(double after, double before) const {
+        const double gain = after - before;
+        return std::isnan(gain) ? -infinite : std::clamp(gain, -1e15, 1e15);
+    }
+    std::int64_t rank_of(double gain) const {
+        return gain == -infinite ? 0 : std::llround(std::clamp(gain / quantum_, -4e18, 4e18));
+    }
+
+    void first_scores() {
+        std::vector<double> own(n_, 0);
+        std::vector<char> known(n_, 0);
+        control_.total = 2 * static_cast<std::uint64_t>(n_);
+        team_.run(n_, [&](int thread, std::size_t v) {
+            own[v] = of_thread(thread).score(static_cast<int>(v), graph_[static_cast<int>(v)].member);
+            known[v] = 1;
+            ++control_.done;
+        });
+        look();
+        double scale = 1;
+        for (int v = 0; v < n_; ++v)
+            if (own[v] > scores_.unavailable(v) && std::isfinite(own[v])) scale += std::abs(own[v]);
+        quantum_ = 1e-11 * scale;
+        std::vector<std::shared_ptr<const Extension>> first(n_);
+        full_ = true;
+        team_.run(n_, [&](int thread, std::size_t v) {
+            first[v] = extend(of_thread(thread), static_cast<int>(v), {});
+            ++control_.done;
+        });
+        look();
+        full_ = false;
+        control_.total = 0;
+        for (int v = 0; v < n_; ++v) {
+            for (auto& [x, gain] : first[v]->gains) near_[v].push_back(x);
+            remember(v, {}, std::move(first[v]));
+        }
+    }
+    void all_pairs() {
+        full_ = true;
+        std::erase_if(extensions_, [](const auto& one) { return one.first.set != SetKey{}; });
+        remembered_ = 0;
+        for (auto& [key, extension] : extensions_) remembered_ += extension->gains.size() + 8;
+    }
+
+    // All that extends a family and gains.
+    std::shared_ptr<const Extension> extend(LocalScores& scores, int y, const Set& base) {
+        auto found = std::make_shared<Extension>();
+        if (static_cast<int>(base.size()) >= allowed_.most[y]) return found;
+        Set candidates;
+        auto offer = [&](int x) {
+            if (!has(base, x) && allowed_.may(y, x)) candidates.push_back(x);
+        };
+        if (full_)
+            for (int x = 0; x < n_; ++x) offer(x);
+        else
+            for (int x : near_[y]) offer(x);
+        if (candidates.empty()) return found;
+        found->score = scores.score(y, base);
+        std::vector<double> out(candidates.size(), -infinite);
+        scores.extend(y, base, candidates, out.data());
+        for (std::size_t i = 0; i < out.size(); ++i)
+            if (const double gain = gain_of(out[i], found->score); rank_of(gain) > 0) found->gains.emplace_back(candidates[i], gain);
+        return found;
+    }
+    void remember(int y, const SetKey& base, std::shared_ptr<const Extension> extension) {
+        remembered_ += extension->gains.size() + 8;
+        if (remembered_ > most_gains) {
+            extensions_.clear();
+            remembered_ = extension->gains.size() + 8;
+        }
+        extensions_[{y, base}] = std::move(extension);
+    }
+    std::shared_ptr<const Extension> extension(int y, const Set& base) {
+        const SetKey own = key(base);
+        if (auto known = extensions_.find({y, own}); known != extensions_.end()) return known->second;
+        auto made = extend(scores_, y, base);
+        remember(y, own, made);
+        return made;
+    }
+
+    // ---- Operators into y
+
+    // The cliques among these, the smaller ones first.
+    std::vector<Set> cliques(const Set& of, std::size_t largest) const {
+        std::vector<Set> found{{}};
+        for (std::size_t i = 0; i < found.size() && found.size() < most_sets; ++i) {
+            if (found[i].size() >= largest) break;
+            for (int v : of) {
+                if (!found[i].empty() && v <= found[i].back()) continue;
+                if (!std::all_of(found[i].begin(), found[i].end(), [&](int u) { return graph_.adjacent(u, v); })) continue;
+                Set larger = found[i];
+                larger.push_back(v);
+                found.push_back(std::move(larger));
+            }
+        }
+        return found;
+    }
+    // May y have these and no other neighbours as parents?
+    bool may_have(int y, const Set& parents, const Set& neighbours) const {
+        if (!constrained_) return true;
+        if (static_cast<int>(parents.size()) > allowed_.most[y]) return false;
+        if (!std::includes(parents.begin(), parents.end(), allowed_.required[y].begin(), allowed_.required[y].end())) return false;
+        for (int p : parents)
+            if (!allowed_.may(y, p)) return false;
+        for (int w : neighbours)
+            if (!has(parents, w) && (!allowed_.may(w, y))) return false;
+        return true;
+    }
+    bool required(int x, int y) const { return has(allowed_.required[y], x) || has(allowed_.required[x], y); }
+
+    static void finish_row(Row& row) {
+        std::sort(row.list.begin(), row.list.end(), [&](const Operator& a, const Operator& b) {
+            return std::tuple(-a.rank, a.x, a.set) < std::tuple(-b.rank, b.x, b.set);
+        });
+    }
+    std::size_t room(int y) const {
+        const int left = allowed_.most[y] - static_cast<int>(graph_[y].parents.size());
+        return static_cast<std::size_t>(std::max(left, 0));
+    }
+
+    std::shared_ptr<const Row> insert_row(int y) {
+        const auto& node = graph_[y];
+        auto row = std::make_shared<Row>();
+        if (room(y) == 0) return row;
+        for (Set& above : cliques(node.neighbours, room(y) - 1)) {
+            const Set base = joined(node.parents, above);
+            const auto extension = this->extension(y, base);
+            if (extension->gains.empty()) continue;
+            ++mark_;
+            for (const auto* near : {&node.parents, &node.neighbours, &node.children})
+                for (int v : *near) marked_[v] = mark_;
+            for (int w : node.neighbours)                // adjacent to x and not above y: this is another set's operator
+                if (!has(above, w))
+                    for (const auto* near : {&graph_[w].parents, &graph_[w].neighbours, &graph_[w].children})
+                        for (int v : *near) marked_[v] = mark_;
+            const int number = static_cast<int>(row->sets.size());
+            for (auto& [x, gain] : extension->gains)
+                if (marked_[x] != mark_ && (!constrained_ || may_have(y, with(base, x), node.neighbours)))
+                    row->list.push_back({rank_of(gain), gain, x, number});
+            row->sets.push_back(std::move(above));
+        }
+        finish_row(*row);
+        return row;
+    }
+
+    Set common(int y, int x) const {                     // neighbours of y that are adjacent to x
+        Set found;
+        for (int w : graph_[y].neighbours)
+            if (w != x && graph_.adjacent(w, x)) found.push_back(w);
+        return found;
+    }
+
+    std::shared_ptr<const Row> delete_row(int y, bool all) {
+        const auto& node = graph_[y];
+        auto row = std::make_shared<Row>();
+        for (const auto* near : {&node.parents, &node.neighbours})
+            for (int x : *near) {
+                if (constrained_ && required(x, y)) continue;
+                for (Set& above : cliques(common(y, x), n_)) {
+                    const Set less = joined(without(node.parents, x), above);
+                    const Set more = with(less, x);
+                    if (constrained_ && (static_cast<int>(more.size()) > allowed_.most[y] || !may_have(y, less, without(node.neighbours, x)))) continue;
+                    const double gain = gain_of(family(y, less), family(y, more));
+                    const std::int64_t rank = rank_of(gain);
+                    if (rank <= 0 && (!all || gain == -infinite)) continue;
+                    row->list.push_back({rank, gain, x, static_cast<int>(row->sets.size())});
+                    row->sets.push_back(std::move(above));
+                }
+            }
+        finish_row(*row);
+        return row;
+    }
+
+    std::shared_ptr<const Row> turn_row(int y) {
+        const auto& node = graph_[y];
+        auto row = std::make_shared<Row>();
+        if (room(y) == 0 || (node.children.empty() && node.neighbours.size() < 2)) return row;
+        auto offer = [&](int x, double gain, const Set& above) {
+            const std::int64_t rank = rank_of(gain);
+            if (rank <= 0) return;
+            row->list.push_back({rank, gain, x, static_cast<int>(row->sets.size())});
+            row->sets.push_back(above);
+        };
+        std::vector<std::pair<int, double>> children;    // what the child gains
+        for (int x : node.children) {
+            if (constrained_ && (required(y, x) || !allowed_.may(y, x))) continue;
+            const Set& parents = graph_[x].parents;
+            children.emplace_back(x, gain_of(family(x, without(parents, y)), family(x, parents)));
+        }
+        for (const Set& above : cliques(node.neighbours, room(y) - 1)) {
+            const Set base = joined(node.parents, above);
+            for (auto& [x, alone] : children) {
+                bool fits = true;                        // all neighbours that are adjacent to x are above
+                for (int w : node.neighbours) fits = fits && (has(above, w) || !graph_.adjacent(w, x));
+                if (!fits) continue;
+                const Set more = with(base, x);
+                if (!may_have(y, more, node.neighbours)) continue;
+                offer(x, gain_of(family(y, more), family(y, base)) + alone, above);
+            }
+            if (above.empty()) continue;
+            for (int x : node.neighbours) {
+                if (has(above, x) || (constrained_ && (required(y, x) || !allowed_.may(y, x)))) continue;
+                if (!turns_undirected(y, x, above)) continue;
+                Set of_x = node.parents;                 // the same for all of a component
+                for (int w : above)
+                    if (graph_.adjacent(w, x)) of_x = with(of_x, w);
+                const Set more = with(base, x);
+                if (!may_have(y, more, node.neighbours)) continue;
+                const double gain = gain_of(family(y, more), family(y, base)) + gain_of(family(x, of_x), family(x, with(of_x, y)));
+                offer(x, gain, above);
+            }
+        }
+        finish_row(*row);
+        return row;
+    }
+    // Hauser and Buehlmann (2012): some of `above` are not adjacent to x, and among the neighbours of y no way that avoids those
+    // above that are leads from them to a neighbour that is adjacent to x and not above.
+    bool turns_undirected(int y, int x, const Set& above) {
+        ++mark_;
+        std::vector<int> queue;
+        for (int w : above) {
+            marked_[w] = mark_;
+            if (!graph_.adjacent(w, x)) queue.push_back(w);
+        }
+        if (queue.empty()) return false;
+        for (std::size_t i = 0; i < queue.size(); ++i)
+            for (int w : graph_[y].neighbours) {
+                if (w == x || marked_[w] == mark_ || !graph_.adjacent(queue[i], w)) continue;
+                if (graph_.adjacent(w, x)) return false;
+                marked_[w] = mark_;
+                queue.push_back(w);
+            }
+        return true;
+    }
+
+    // ---- Rows
+
+    Rows& edit(int y) {
+        if (trying_ && saved_at_[y] != epoch_) {
+            saved_.emplace_back(y, rows_[y]);
+            saved_at_[y] = epoch_;
+        }
+        return rows_[y];
+    }
+    void compete(int y, int kind) {
+        const Rows& rows = rows_[y];
+        const auto& list = rows.row[kind]->list;
+        best_[kind].set(y, rows.at[kind] < list.size() ? list[rows.at[kind]].rank : 0);
+    }
+    void rebuild(int y, int kind) {
+        auto row = kind == inserts ? insert_row(y) : kind == deletes ? delete_row(y, false) : turn_row(y);
+        Rows& rows = edit(y);
+        rows.row[kind] = std::move(row);
+        rows.at[kind] = 0;
+        compete(y, kind);
+    }
+    void reset(int y, int kind) {
+        if (!rows_[y].row[kind] || rows_[y].at[kind] == 0) return;
+        edit(y).at[kind] = 0;
+        compete(y, kind);
+    }
+    void refuse(int y, int kind) {
+        ++edit(y).at[kind];
+        compete(y, kind);
+    }
+    void rebuild_all() {
+        score_bases();
+        for (int y = 0; y < n_; ++y) {
+            look();
+            for (int kind = 0; kind < kinds; ++kind) rebuild(y, kind);
+        }
+    }
+    // The families that all variables' inserts extend, by all threads.
+    void score_bases() {
+        std::vector<std::pair<int, Set>> bases;
+        for (int y = 0; y < n_; ++y) {
+            if (room(y) == 0) continue;
+            for (const Set& above : cliques(graph_[y].neighbours, room(y) - 1)) {
+                Set base = joined(graph_[y].parents, above);
+                if (!extensions_.count({y, key(base)})) bases.emplace_back(y, std::move(base));
+            }
+        }
+        std::vector<std::shared_ptr<const Extension>> made(bases.size());
+        team_.run(bases.size(), [&](int thread, std::size_t i) { made[i] = extend(of_thread(thread), bases[i].first, bases[i].second); });
+        look();
+        for (std::size_t i = 0; i < bases.size(); ++i) remember(bases[i].first, key(bases[i].second), std::move(made[i]));
+    }
+
+    // After an operator on x and y.
+    void refresh(int x, int y) {
+        const auto& changed = graph_.changed();
+        std::vector<int> near(changed), turned;
+        for (int v : {x, y}) near.insert(near.end(), graph_[v].neighbours.begin(), graph_[v].neighbours.end());
+        for (int v : changed) turned.insert(turned.end(), graph_[v].parents.begin(), graph_[v].parents.end());
+        for (auto* list : {&near, &turned}) {
+            std::sort(list->begin(), list->end());
+            list->erase(std::unique(list->begin(), list->end()), list->end());
+        }
+        for (int v : near)
+            for (int kind = 0; kind < kinds; ++kind) rebuild(v, kind);
+        for (int v : turned)
+            if (!has(near, v)) rebuild(v, turns);
+        wake();
+    }
+    void wake() {
+        for (auto& [from, to] : graph_.closed()) {
+            if (std::none_of(rows_[from].waiting.begin(), rows_[from].waiting.end(), [&, to = to](auto& way) { return way.first == to; })) continue;
+            auto& waiting = edit(from).waiting;
+            std::vector<int> woken;
+            std::erase_if(waiting, [&, to = to](auto& way) {
+                if (way.first != to) return false;
+                woken.push_back(way.second);
+                return true;
+            });
+            for (int v : woken) reset(v, inserts), reset(v, turns);
+        }
+        for (int v : held_)
+            for (int kind = 0; kind < kinds; ++kind) reset(v, kind);
+        held_.clear();
+    }
+
+    // ---- Steps
+
+    // No way from y to x that avoids those above, and for a turn the neighbours of x.
+    bool open_way(int kind, int x, int y, const Set& above) {
+        if (kind == deletes || (kind == turns && has(graph_[y].neighbours, x))) return false;
+        const auto way = kind == turns ? graph_.way(y, x, above, graph_[x].neighbours) : graph_.way(y, x, above);
+        for (std::size_t i = 0; i + 1 < way.size(); ++i) {
+            auto& waiting = edit(way[i]).waiting;
+            const std::pair entry(way[i + 1], y);
+            if (std::find(waiting.begin(), waiting.end(), entry) == waiting.end()) waiting.push_back(entry);
+        }
+        return !way.empty();
+    }
+    // False: the class that it leads to is not possible, and all is as before.
+    bool apply(int kind, int x, int y, const Set& above) {
+        const bool may_fail = constrained_ || !request_.equivalent;
+        const std::size_t before = may_fail ? graph_.mark() : 0;
+        if (kind == inserts) graph_.insert(x, y, above);
+        else if (kind == deletes) graph_.remove(x, y, above);
+        else graph_.turn(x, y, above);
+        if (may_fail) {
+            bool possible = !constrained_ || graph_.settle(graph_.changed(), allowed_);
+            if (possible && !request_.equivalent) possible = new_class();
+            if (!possible) {
+                graph_.undo(before);
+                return false;
+            }
+            if (!trying_) graph_.forget();
+        }
+        ++result_.steps;
+        return true;
+    }
+    // Gains of scores that are not equivalent could lead in a circle: a class is visited once in a climb.
+    bool new_class() {
+        std::uint64_t hash = 0;
+        for (int v : graph_.changed()) hash += hash_of(v) - hashes_[v];
+        if (!visited_.insert(hash_ + hash).second) return false;
+        hash_ += hash;
+        for (int v : graph_.changed()) hashes_[v] = hash_of(v);
+        return true;
+    }
+    std::uint64_t hash_of(int v) const {
+        std::uint64_t sum = 0;
+        for (int p : graph_[v].parents) sum += mixed_bits(mixed_bits(v + 1) ^ (2 * static_cast<std::uint64_t>(p) + 1));
+        for (int w : graph_[v].neighbours) sum += mixed_bits(mixed_bits(v + 1) ^ (2 * static_cast<std::uint64_t>(w) + 2));
+        return sum;
+    }
+
+    bool step() {
+        for (int kind = 0; kind < kinds; ++kind)
+            for (int y; (y = best_[kind].best()) >= 0;) {
+                look();
+                const std::shared_ptr<const Row> row = rows_[y].row[kind];
+                const Operator& op = row->list[rows_[y].at[kind]];
+                const Set& above = row->sets[op.set];
+                const bool blocked = kind == inserts && blocked_ == std::pair<int, int>(std::minmax(op.x, y));
+                if (blocked || open_way(kind, op.x, y, above)) {
+                    refuse(y, kind);
+                    continue;
+                }
+                if (!apply(kind, op.x, y, above)) {
+                    refuse(y, kind);
+                    held_.push_back(y);
+                    continue;
+                }
+                gained_ += op.gain;
+                refresh(op.x, y);
+                return true;
+            }
+        return false;
+    }
+    void climb() {
+        while (step()) control_.done = result_.steps;
+    }
+
+    // ---- Forced deletes
+
+    struct Forced {
+        std::int64_t rank;
+        int x, y;
+        Set above;
+        auto key() const { return std::tuple(-rank, y, x, above); }
+    };
+    std::vector<Forced> all_deletes() {
+        std::vector<Forced> found;
+        for (int y = 0; y < n_; ++y) {
+            look();
+            const auto row = delete_row(y, true);
+            for (const Operator& op : row->list) found.push_back({op.rank, op.x, y, row->sets[op.set]});
+        }
+        std::sort(found.begin(), found.end(), [](const Forced& a, const Forced& b) { return a.key() < b.key(); });
+        return found;
+    }
+    bool still_there(const Forced& op) const {
+        const auto& node = graph_[op.y];
+        if (!has(node.parents, op.x) && !has(node.neighbours, op.x)) return false;
+        const Set near = common(op.y, op.x);
+        return std::includes(near.begin(), near.end(), op.above.begin(), op.above.end()) && graph_.clique(op.above);
+    }
+    void force_deletes() {
+        for (bool better = true; better;) {
+            better = false;
+            for (const Forced& op : all_deletes()) {
+                look();
+                if (still_there(op) && try_delete(op)) better = true, note();
+            }
+        }
+    }
+    bool try_delete(const Forced& op) {
+        // The graph may be another than when the deletes were listed.
+        const Set less = joined(without(graph_[op.y].parents, op.x), op.above);
+        const double before = gained_, loss = gain_of(family(op.y, less), family(op.y, with(less, op.x)));
+        const auto held = held_;
+        trying_ = true;
+        ++epoch_;
+        graph_.mark();
+        blocked_ = std::minmax(op.x, op.y);
+        visited_.clear();
+        const auto steps = result_.steps;
+        bool better = false;
+        if (apply(deletes, op.x, op.y, op.above)) {
+            gained_ += loss;
+            refresh(op.x, op.y);
+            climb();
+            if (!request_.equivalent) {                  // no gain is certain before all has been climbed
+                unblock(op);
+                climb();
+            }
+            better = rank_of(request_.equivalent ? gained_ - before : member_gain()) > 0;
+        }
+        blocked_ = {-1, -1};
+        if (better) {
+            trying_ = false;
+            saved_.clear();
+            graph_.forget();
+            unblock(op);
+            climb();
+            return true;
+        }
+        graph_.undo(0);
+        graph_.forget();
+        for (; !saved_.empty(); saved_.pop_back()) {
+            const int v = saved_.back().first;
+            rows_[v] = std::move(saved_.back().second);
+            for (int kind = 0; kind < kinds; ++kind) compete(v, kind);
+        }
+        trying_ = false;
+        held_ = held;
+        gained_ = before;
+        result_.steps = steps;
+        if (!request_.equivalent) rehash();
+        return false;
+    }
+    void unblock(const Forced& op) {
+        blocked_ = {-1, -1};
+        for (int v : {op.x, op.y}) reset(v, inserts);
+    }
+    void rehash() {
+        hash_ = 0;
+        for (int v = 0; v < n_; ++v) hash_ += hashes_[v] = hash_of(v);
+    }
+    double member_gain() {                               // since the mark
+        double sum = 0;
+        for (auto& [v, member] : graph_.members_before()) sum += gain_of(family(v, graph_[v].member), family(v, member));
+        return sum;
+    }
+
+    // ---- The end
+
+    void note() {
+        double sum = 0;
+        for (int v = 0; v < n_; ++v) sum += family(v, graph_[v].member);
+        result_.trace.emplace_back(seconds(), sum);
+    }
+    double total(const std::vector<Set>& parents, std::vector<double>& local) {
+        local.assign(n_, 0);
+        double sum = 0;
+        for (int v = 0; v < n_; ++v) sum += local[v] = family(v, parents[v]);
+        return sum;
+    }
+    std::vector<Set> member() const {
+        std::vector<Set> parents;
+        for (int v = 0; v < n_; ++v) parents.push_back(graph_[v].member);
+        return parents;
+    }
+    GesResult finish() {
+        Listening undisturbed(nullptr);                  // what is scored now is brief
+        result_.parents = member();
+        std::vector<int> everybody(n_);
+        for (int v = 0; v < n_; ++v) everybody[v] = v;
+        graph_.settle(everybody, allowed_);              // the member that the rule for ties names
+        const auto canonical = member();
+        std::vector<double> local;
+        const double of_canonical = total(canonical, local);
+        result_.score = of_canonical;
+        if (!request_.equivalent) result_.score = total(result_.parents, result_.local);
+        if (request_.equivalent || rank_of(result_.score - of_canonical) <= 0) {
+            result_.parents = canonical;
+            result_.local = local;
+            result_.score = of_canonical;
+        }
+        for (int v = 0; v < n_; ++v) {
+            result_.directed.push_back(graph_[v].parents);
+            result_.undirected.emplace_back();
+            for (int w : graph_[v].neighbours)
+                if (w < v) result_.undirected.back().push_back(w);
+        }
+        result_.trace.emplace_back(seconds(), result_.score);
+        return result_;
+    }
+
+    LocalScores& scores_;
+    const GesRequest& request_;
+    const Allowed& allowed_;
+    Team& team_;
+    Control& control_;
+    int n_;
+    bool constrained_ = false, full_ = false, trying_ = false;
+    Cpdag graph_;
+    std::vector<Rows> rows_;
+    std::vector<std::pair<int, Rows>> saved_;            // as they were before what is tried
+    std::vector<std::uint64_t> saved_at_;
+    std::uint64_t epoch_ = 1;
+    std::vector<Set> near_;                              // per variable: who gains as its only parent
+    Tournament best_[kinds];
+    std::unordered_map<FamilyKey, std::shared_ptr<const Extension>, FamilyHash> extensions_;
+    std::size_t remembered_ = 0;                         // gains in them
+    SetCache<double> families_;
+    std::vector<SetKey> keys_;
+    std::vector<std::unique_ptr<LocalScores>> others_;
+    std::vector<std::uint64_t> marked_;
+    std::uint64_t mark_ = 0;
+    std::pair<int, int> blocked_{-1, -1};                // may not be joined while it is tried without
+    std::vector<int> held_;                              // whose operators were refused for another reason than a way
+    std::unordered_set<std::uint64_t> visited_;
+    std::vector<std::uint64_t> hashes_;
+    std::uint64_t hash_ = 0;
+    double quantum_ = 1e-11, gained_ = 0;
+    GesResult result_;
+    Clock::time_point start_;
+};
+
+}  // namespace
+
+GesResult ges(LocalScores& scores, const GesRequest& request, Team& team, Control& control) {
+    return Ges(scores, request, team, control).run();
+}
+
+}  // namespace spinney
