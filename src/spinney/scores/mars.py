@@ -69,9 +69,9 @@ class Mars(Source):
         return float(self._mars.fit(*self.family(child, parents))[2])
 
     def family_cost(self, parents: int) -> float:
-        """Nanoseconds; bench/mars.py measures it."""
+        """Nanoseconds; fitted to the 0.3 to 0.45 ms per family of bench/mars.py (1,000 rows, up to three parents)."""
         degree: int = self.choice["degree"]
-        return 10_000.0 + (20 + 150 * parents * min(degree, 3)) * self.data.n_rows
+        return 10_000.0 + (20 + 60 * parents * min(degree, 3)) * self.data.n_rows
 
     def fit(self, child: str, parents: Sequence[str], score: float, stop: _core.Stop | None = None) -> Basis:
         order = tuple(sorted(parents))
