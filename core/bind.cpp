@@ -265,6 +265,7 @@ NB_MODULE(_core, m) {
         "scores"_a, "allowed"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(), "time_limit"_a, "partial"_a, "most_bytes"_a);
 
     bind_searches(m);
+    bind_tests(m);
     bind_parts(m);
     bind_trees(m);
     bind_graphs(m);

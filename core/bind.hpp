@@ -29,6 +29,7 @@ using namespace nb::literals;
 namespace spinney {
 
 void bind_searches(nb::module_& m);
+void bind_tests(nb::module_& m);
 void bind_parts(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_graphs(nb::module_& m);
@@ -218,12 +219,6 @@ inline ListedSets read_sets(const SetsIn& arrays) {
         }
     }
     return sets;
-}
-
-inline VarSet to_set(const std::vector<int>& list, int variables) {
-    VarSet set(variables);
-    for (int v : list) set.insert(v);
-    return set;
 }
 
 inline std::vector<int> everybody(int variables) {

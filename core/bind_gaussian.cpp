@@ -47,11 +47,11 @@ public:
         nb::gil_scoped_release release;
         made(team);
     }
-    Terms terms(int child, std::span<const int> parents) const {
+    FamilyLikelihood likelihood(int child, std::span<const int> parents) const {
         Control control;
         Team team(1, control);
         std::lock_guard guard(asking_);
-        return made(team).family(child, parents);
+        return made(team).likelihood(child, parents);
     }
 
 private:
@@ -93,8 +93,8 @@ void bind_gaussian(nb::module_& m) {
             [](const GaussianTable& self, int child, const std::vector<int>& parents) {
                 checked_family(child, parents, self.variables());
                 nb::gil_scoped_release release;
-                const Terms terms = self.terms(child, parents);
-                return std::pair(terms.likelihood, terms.parameters);
+                const FamilyLikelihood found = self.likelihood(child, parents);
+                return std::pair(found.log_likelihood, found.parameters);
             },
             "child"_a, "parents"_a);
 }

@@ -1,5 +1,6 @@
-// The interface for searches: greedy over any scores; dynamic programming and orders over listed sets; best trees.
+// The interface for searches: greedy and boss over any scores; dynamic programming and orders over listed sets; best trees.
 #include "bind.hpp"
+#include "search_boss.hpp"
 #include "search_branching.hpp"
 #include "search_dp.hpp"
 #include "search_ges.hpp"
@@ -8,12 +9,6 @@
 
 namespace spinney {
 namespace {
-
-VarSet to_set(const std::vector<int>& list, int variables) {
-    VarSet set(variables);
-    for (int v : list) set.insert(v);
-    return set;
-}
 
 struct GreedyArgs {
     Lists start;
@@ -125,6 +120,52 @@ void bind_searches(nb::module_& m) {
             return out;
         },
         "scores"_a, "args"_a, "progress"_a.none(), "most_bytes"_a = 0.0);
+
+    m.def(
+        "boss",
+        [](const Scores& scores, const nb::list& given, const Allowed& allowed, int runs, int patience, std::uint64_t seed, int threads,
+           nb::object progress, double time_limit, double most_bytes) {
+            must(allowed.variables() == scores.variables() && runs >= 1 && patience >= 0, "a limit per child, a run");
+            BossRequest request{allowed, to_lists(given), runs, patience, seed};
+            if (!request.start.empty()) check_lists(request.start, scores.variables());
+            scores.check(allowed);
+            Control control;
+            Team team(threads, control);
+            scores.prepare(everybody(scores.variables()), team);
+            const auto local = scores.local(most_bytes);
+            Ending ending;
+            BossResult found = run(control, progress, ending, time_limit, [&] { return boss(*local, request, team, control); });
+            for (int v = 0; v < scores.variables(); ++v) found.parents[v] = scores.meant(v, found.parents[v]);
+            ending.late |= found.stopped;
+            nb::dict out;
+            out["parents"] = nb::cast(found.parents);
+            out["order"] = nb::cast(found.order);
+            out["score"] = found.score;
+            out["local"] = nb::cast(found.local);
+            out["trace"] = nb::cast(found.trace);
+            out["left_out"] = local->left_out();
+            out["stopped"] = ending.text();
+            return out;
+        },
+        "scores"_a, "start"_a, "allowed"_a, "runs"_a, "patience"_a, "seed"_a, "threads"_a, "progress"_a.none(), "time_limit"_a,
+        "most_bytes"_a = 0.0);
+
+    m.def(
+        "project_order",
+        [](const Scores& scores, const Allowed& allowed, const std::vector<int>& order) {
+            const int n = scores.variables();
+            must(allowed.variables() == n, "a limit per child");
+            std::vector<int> sorted(order);
+            std::sort(sorted.begin(), sorted.end());
+            must(sorted == everybody(n), "every variable once");
+            scores.check(allowed);
+            Control control;
+            Team team(1, control);
+            scores.prepare(everybody(n), team);
+            const auto local = scores.local();
+            return project_order(*local, allowed, order).parents;
+        },
+        "scores"_a, "allowed"_a, "order"_a);
 
     m.def(
         "dp",

@@ -39,6 +39,8 @@ class Embedding final : public SetFunction {
 public:
     explicit Embedding(std::shared_ptr<const Matrix> matrix) : shared_(std::move(matrix)) {}
     std::unique_ptr<SetFunction> another() const override { return std::make_unique<Embedding>(shared_); }
+    const Covariance* gaussian() const override { return shared_->bayesian ? nullptr : &shared_->all; }
+    int column(int v) const override { return shared_->first[v + 1] - shared_->first[v] == 1 ? shared_->first[v] : -1; }
 
     Terms terms(std::span<const int> set) override {
         const Matrix& m = *shared_;

@@ -19,6 +19,7 @@ class FamilyWorker {
 public:
     virtual ~FamilyWorker() = default;
     virtual double score(std::span<const int> parents) = 0;     // with all priors.  REQUIRES: parents sorted
+    virtual FamilyLikelihood likelihood(std::span<const int>) { throw std::logic_error("a score without likelihoods"); }
     virtual bool fits(std::span<const int>) { return true; }    // Can it be scored in the memory and with the limits that there are?
     // Are these parents provably no better than `known`, the best score of their allowed subsets? `likelihood` is the
     // bound's own note, handed from subset to superset.  REQUIRES: `required` of the parents are in all allowed subsets.
@@ -40,17 +41,12 @@ public:
     WorkerScores(FamilyScores scores, std::size_t variables) : scores_(std::move(scores)), workers_(variables) {}
     // A family that does not fit scores minus infinity.
     double score(int child, std::span<const int> parents) override {
-        constexpr std::size_t many_rows = 50'000;
-        if (!workers_[child]) {
-            if (last_ >= 0 && scores_.rows > many_rows) workers_[last_].reset();
-            workers_[child] = scores_.worker(child);
-            last_ = child;
-        }
-        if (!workers_[child]->fits(parents)) {
-            if (scores_.left_out) ++*scores_.left_out;
-            return -std::numeric_limits<double>::infinity();
-        }
-        return workers_[child]->score(parents);
+        FamilyWorker* worker = able(child, parents);
+        return worker ? worker->score(parents) : -std::numeric_limits<double>::infinity();
+    }
+    FamilyLikelihood likelihood(int child, std::span<const int> parents) override {
+        FamilyWorker* worker = able(child, parents);
+        return worker ? worker->likelihood(parents) : FamilyLikelihood{std::numeric_limits<double>::quiet_NaN(), 0};
     }
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
         for (std::size_t i = 0; i < candidates.size(); ++i) out[i] = score(child, with(parents, candidates[i]));
@@ -59,6 +55,18 @@ public:
     std::unique_ptr<LocalScores> another() const override { return std::make_unique<WorkerScores>(scores_, workers_.size()); }
 
 private:
+    // The child's worker; null if the family does not fit.
+    FamilyWorker* able(int child, std::span<const int> parents) {
+        constexpr std::size_t many_rows = 50'000;
+        if (!workers_[child]) {
+            if (last_ >= 0 && scores_.rows > many_rows) workers_[last_].reset();
+            workers_[child] = scores_.worker(child);
+            last_ = child;
+        }
+        if (workers_[child]->fits(parents)) return workers_[child].get();
+        if (scores_.left_out) ++*scores_.left_out;
+        return nullptr;
+    }
     FamilyScores scores_;
     std::vector<std::unique_ptr<FamilyWorker>> workers_;
     int last_ = -1;                                      // whose worker was made last

@@ -7,6 +7,7 @@
 namespace spinney {
 namespace {
 
+constexpr double imprecise = 1e-4;                       // of a variance: what is left of it has lost four digits
 constexpr std::size_t most_sets = std::size_t{1} << 20;  // kept by a worker: 48 MB
 
 bool embedded(GaussianScore score) {
@@ -130,8 +131,11 @@ Terms GaussianScores::mixed_family(int child, std::span<const int> parents) {
     return {joint.likelihood - above.likelihood, joint.parameters - above.parameters};
 }
 
-Terms GaussianScores::family(int child, std::span<const int> parents) {
-    if (!counted(child, parents)) return mixed_family(child, parents);
+FamilyLikelihood GaussianScores::likelihood(int child, std::span<const int> parents) {
+    if (!counted(child, parents)) {
+        const Terms terms = mixed_family(child, parents);
+        return {terms.likelihood, terms.parameters};
+    }
     double configurations = 1;
     for (int p : parents) configurations *= common_->counts.levels(p);
     return {likelihoods_->score(child, parents), configurations * (common_->counts.levels(child) - 1)};
@@ -164,6 +168,58 @@ void GaussianScores::extend(int child, std::span<const int> parents, std::span<c
             throw;
         }
         keep();
+    }
+}
+
+// What is left of the variances, and of the covariances with the child, given the parents: for all candidates at once, one parent after
+// another. False where a column is none of the matrix, or where too little is left of it to be precise.
+bool GaussianScores::residuals_of(int child, std::span<const int> parents, std::span<const int> candidates) {
+    const Covariance* all = function_->gaussian();
+    if (!all) return false;
+    columns_.clear();
+    for (int p : parents) columns_.push_back(function_->column(p));
+    columns_.push_back(function_->column(child));
+    if (std::find(columns_.begin(), columns_.end(), -1) != columns_.end()) return false;
+    for (int c : candidates) columns_.push_back(std::max(0, function_->column(c)));
+    const std::size_t k = parents.size(), m = columns_.size();
+    rest_.resize(k * m), variance_.resize(m), shared_.resize(m);
+    for (std::size_t c = 0; c < m; ++c) {
+        variance_[c] = (*all)(columns_[c], columns_[c]);
+        shared_[c] = (*all)(columns_[k], columns_[c]);
+    }
+    for (std::size_t i = 0; i < k; ++i) {
+        double* row = &rest_[i * m];
+        const double* from = &all->matrix[static_cast<std::size_t>(columns_[i]) * all->columns];
+        for (std::size_t c = 0; c < m; ++c) row[c] = from[columns_[c]];
+        for (std::size_t j = 0; j < i; ++j) {
+            const double* earlier = &rest_[j * m];
+            const double share = earlier[i] / earlier[j];
+            for (std::size_t c = 0; c < m; ++c) row[c] -= share * earlier[c];
+        }
+        if (!(row[i] > imprecise * from[columns_[i]])) return false;
+        const double inverse = 1 / row[i], with_child = row[k] * inverse;
+        for (std::size_t c = 0; c < m; ++c) {
+            variance_[c] -= row[c] * row[c] * inverse;
+            shared_[c] -= with_child * row[c];
+        }
+    }
+    return variance_[k] > imprecise * (*all)(columns_[k], columns_[k]);
+}
+
+void GaussianScores::near(int child, std::span<const int> parents, std::span<const int> candidates, double* out) {
+    const double now = score(child, parents);
+    if (counted(child, candidates) || !std::isfinite(now) || !residuals_of(child, parents, candidates))
+        return extend(child, parents, candidates, out);
+    const Covariance& all = *function_->gaussian();
+    const std::size_t k = parents.size();
+    const double prior = common_->spec.prior(k + 1) - common_->spec.prior(k) - common_->penalty, rows = static_cast<double>(common_->data.rows);
+    const double least = imprecise * all(columns_[k], columns_[k]);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        const std::size_t c = k + 1 + i;
+        const double left = variance_[k] - shared_[c] * shared_[c] / variance_[c];
+        if (function_->column(candidates[i]) >= 0 && variance_[c] > imprecise * all(columns_[c], columns_[c]) && left > least)
+            out[i] = now - rows / 2 * std::log(left / variance_[k]) + prior;
+        else extend(child, parents, candidates.subspan(i, 1), out + i);
     }
 }
 

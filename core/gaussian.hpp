@@ -12,6 +12,7 @@
 
 #include "local_scores.hpp"
 #include "moments.hpp"
+#include "near_scores.hpp"
 
 namespace spinney {
 
@@ -49,6 +50,10 @@ public:
     virtual std::size_t foresee(std::span<const int>, std::span<const int> candidates) { return candidates.size(); }
     // Where sets are mixtures: sum over rows of log P(child | parents).  REQUIRES: a discrete child.
     virtual double mixture(int, std::span<const int>) { throw std::logic_error("a score without mixtures"); }
+    // Where the likelihood of a set is that of one Gaussian: its covariances, and the column of them that a variable is; else
+    // none, and -1.
+    virtual const Covariance* gaussian() const { return nullptr; }
+    virtual int column(int) const { return -1; }
     virtual std::unique_ptr<SetFunction> another() const = 0;
 };
 
@@ -56,15 +61,15 @@ public:
 std::unique_ptr<SetFunction> cell_gaussians(const MixedData& data, const GaussianSpec& spec, Team& team);
 std::unique_ptr<SetFunction> embedded_gaussians(const MixedData& data, const GaussianSpec& spec, Team& team);
 
-class GaussianScores final : public LocalScores {
+class GaussianScores final : public LocalScores, public NearScores {
 public:
     // The data must outlive it; the spec is copied.
     GaussianScores(const MixedData& data, GaussianSpec spec, Team& team);
     double score(int child, std::span<const int> parents) override;
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override;
+    void near(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override;
     std::unique_ptr<LocalScores> another() const override;
-    // Log-likelihood and free parameters of a family, for tests of independence.
-    Terms family(int child, std::span<const int> parents);
+    FamilyLikelihood likelihood(int child, std::span<const int> parents) override;
 
 private:
     struct Common;                                       // what all workers read
@@ -77,12 +82,15 @@ private:
     Terms mixed_family(int child, std::span<const int> parents);
     void extend_sets(int child, std::span<const int> parents, std::span<const int> candidates, double* out);
     double from(const Terms& terms, std::size_t parents) const;
+    bool residuals_of(int child, std::span<const int> parents, std::span<const int> candidates);
 
     std::shared_ptr<const Common> common_;
     std::unique_ptr<SetFunction> function_;
     std::unique_ptr<FamilyScorer> tables_, likelihoods_;
     SetCache<Terms> known_;
     std::vector<int> larger_, family_, with_child_;
+    std::vector<int> columns_;                           // of near(): parents, child, candidates
+    std::vector<double> rest_, variance_, shared_;       // given the parents: covariances with each, variances, covariances with the child
 };
 
 }  // namespace spinney

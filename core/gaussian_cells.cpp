@@ -98,6 +98,8 @@ public:
     }
 
     double mixture(int child, std::span<const int> parents) override;
+    const Covariance* gaussian() const override { return &all_; }
+    int column(int v) const override { return facts_->place[v]; }
 
 private:
     struct Group {

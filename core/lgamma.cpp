@@ -145,14 +145,18 @@ double log_regret_approximated(double levels, std::uint32_t n) {
 
 namespace {
 
-// Regularised lower incomplete gamma P(s, x): series left of the mode, continued fraction (Lentz) right of it.
-double gamma_p(double s, double x) {
-    if (x <= 0) return 0;
+// Regularised incomplete gammas P(s, x) and Q(s, x): series left of the mode, continued fraction (Lentz) right of it. The
+// smaller of the two has all its digits.
+struct Gammas {
+    double lower, upper;
+};
+Gammas incomplete_gammas(double s, double x) {
+    if (x <= 0) return {0, 1};
     double front = std::exp(s * std::log(x) - x - log_gamma(s));
     if (x < s + 1) {
         double term = 1 / s, sum = term;
         for (double k = s + 1; term > sum * 1e-17; ++k) sum += term *= x / k;
-        return front * sum;
+        return {front * sum, 1 - front * sum};
     }
     double b = x + 1 - s, c = 1e300, d = 1 / b, h = d;
     for (int i = 1; i < 100000; ++i) {
@@ -164,8 +168,10 @@ double gamma_p(double s, double x) {
         h *= delta;
         if (std::abs(delta - 1) < 1e-16) break;
     }
-    return 1 - front * h;
+    return {1 - front * h, front * h};
 }
+
+double gamma_p(double s, double x) { return incomplete_gammas(s, x).lower; }
 
 double normal_quantile(double p) {                       // Newton on the tail, from where the tail is not flat
     double z = 0;
@@ -201,6 +207,11 @@ double chi2_quantile(double p, double df) {
         x = next;
     }
     return x;
+}
+
+double chi2_tail(double x, double df) {
+    if (!(df > 0) || !(x > 0) || std::isinf(df)) return 1;
+    return std::isinf(x) ? 0 : std::clamp(incomplete_gammas(df / 2, x / 2).upper, 0.0, 1.0);
 }
 
 double Tables::regret(double levels, std::uint32_t n) {

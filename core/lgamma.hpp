@@ -43,6 +43,7 @@ double log_regret_approximated(double levels, std::uint32_t n);
 
 // x with P(chi2_df <= x) = p.
 double chi2_quantile(double p, double df);
+double chi2_tail(double x, double df);                   // P(chi2_df >= x)
 
 // Slow values, remembered and shared by all threads.
 class Tables {

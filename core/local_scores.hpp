@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "table_score.hpp"
@@ -19,6 +20,11 @@ inline std::vector<int> with(std::span<const int> parents, int candidate) {
     return larger;
 }
 
+// What tests of independence read of a family: the likelihood without penalty or prior, and what a penalty would count.
+struct FamilyLikelihood {
+    double log_likelihood = 0, parameters = 0;
+};
+
 class LocalScores {
 public:
     virtual ~LocalScores() = default;
@@ -26,6 +32,8 @@ public:
     virtual double score(int child, std::span<const int> parents) = 0;
     // out[i] = score(child, parents + candidates[i])
     virtual void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) = 0;
+    // Of scores that are penalised likelihoods; the others have none. NaN where a family needs too much.  REQUIRES: parents sorted.
+    virtual FamilyLikelihood likelihood(int, std::span<const int>) { throw std::logic_error("a score without likelihoods"); }
     // What score() says of a family that is not available; any that is, scores more.
     virtual double unavailable(int) const { return -std::numeric_limits<double>::infinity(); }
     virtual std::uint64_t left_out() const { return 0; }           // families that would have needed too much, so far
@@ -48,6 +56,13 @@ public:
     double score(int child, std::span<const int> parents) override { return scorer_.score(child, parents); }
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
         scorer_.extend(child, parents, candidates, out);
+    }
+    FamilyLikelihood likelihood(int child, std::span<const int> parents) override {
+        if (!spec_.penalised()) return LocalScores::likelihood(child, parents);
+        double parameters = data_.levels(child) - 1;
+        for (int p : parents) parameters *= data_.levels(p);
+        const double outside = spec_.prior(parents.size()) - spec_.penalty(static_cast<double>(data_.rows())) * parameters;
+        return {scorer_.score(child, parents) - outside, parameters};
     }
     std::unique_ptr<LocalScores> another() const override {
         return std::make_unique<CountedScores>(data_, spec_, tables_);

@@ -41,10 +41,6 @@ struct PolynomialSpec {
     int degree_of(std::size_t rows) const;
 };
 
-struct FamilyLikelihood {
-    double log_likelihood = 0, parameters = 0;
-};
-
 // One fitted cell.
 struct CellFit {
     std::vector<int> levels;                             // of the discrete parents
@@ -64,7 +60,7 @@ public:
     PolynomialFamilies(const MixedPolyData& data, const PolynomialSpec& spec, int child, double most_bytes = 0);
     double score(std::span<const int> parents) override;
     bool fits(std::span<const int> parents) override;
-    FamilyLikelihood likelihood(std::span<const int> parents);
+    FamilyLikelihood likelihood(std::span<const int> parents) override;
     std::vector<CellFit> fit(std::span<const int> parents);
 
 private:

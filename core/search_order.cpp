@@ -16,6 +16,8 @@
 #include <mutex>
 #include <numeric>
 
+#include "recombine.hpp"
+
 namespace spinney {
 namespace {
 
@@ -49,19 +51,7 @@ void OrderSearch::start_from_order(const std::vector<int>& order) {
     settle();
 }
 
-void OrderSearch::start_from_parents(const std::vector<std::vector<int>>& parents) {
-    std::vector<int> missing(n_);
-    std::vector<std::vector<int>> children(n_);
-    order_.clear();
-    for (int v = 0; v < n_; ++v) {
-        for (int p : parents[v]) children[p].push_back(v);
-        if (!(missing[v] = static_cast<int>(parents[v].size()))) order_.push_back(v);
-    }
-    for (std::size_t i = 0; i < order_.size(); ++i)
-        for (int c : children[order_[i]])
-            if (!--missing[c]) order_.push_back(c);
-    settle();
-}
+void OrderSearch::start_from_parents(const std::vector<std::vector<int>>& parents) { start_from_order(topological_order(parents)); }
 
 void OrderSearch::start_from_weights(const std::vector<std::vector<double>>& weights) {
     std::vector<double> expected(n_);
@@ -442,51 +432,17 @@ void OrderSearch::undo() {
     }
 }
 
-// Where this order and the best differ, they differ in parts that hang together: a part that is better here goes into
-// the best, if that closes no cycle, and the search goes on from there.
+// The parts that are better here go into the best, and the search goes on from there.
 void OrderSearch::mend_the_best() {
-    std::vector<int> part(n_, -1), todo, sets = best_sets_, missing(n_), order;
-    std::vector<std::vector<int>> near(n_), children(n_);
+    ParentLists here(n_), best(n_);
+    std::vector<double> own(n_), of_best(n_);
     for (int v = 0; v < n_; ++v) {
-        if (set_[v] == best_sets_[v]) continue;
-        auto join = [&](int p) {
-            if (set_[p] == best_sets_[p]) return;
-            near[v].push_back(p);
-            near[p].push_back(v);
-        };
-        for_parents(v, set_[v], join);
-        for_parents(v, best_sets_[v], join);
+        for_parents(v, set_[v], [&](int p) { here[v].push_back(p); });
+        for_parents(v, best_sets_[v], [&](int p) { best[v].push_back(p); });
+        own[v] = tables_.children_[v].scores[set_[v]];
+        of_best[v] = tables_.children_[v].scores[best_sets_[v]];
     }
-    auto sorted = [&] {                                  // the DAG of `sets` from its sources on; less than all: a cycle
-        order.clear();
-        for (auto& c : children) c.clear();
-        std::fill(missing.begin(), missing.end(), 0);
-        for (int v = 0; v < n_; ++v) for_parents(v, sets[v], [&](int p) { children[p].push_back(v), ++missing[v]; });
-        for (int v = 0; v < n_; ++v)
-            if (!missing[v]) order.push_back(v);
-        for (std::size_t i = 0; i < order.size(); ++i)
-            for (int c : children[order[i]])
-                if (!--missing[c]) order.push_back(c);
-        return static_cast<int>(order.size()) == n_;
-    };
-    for (int first = 0; first < n_; ++first) {
-        if (set_[first] == best_sets_[first] || part[first] >= 0) continue;
-        double better = 0;
-        todo.assign(1, first);
-        part[first] = first;
-        for (std::size_t i = 0; i < todo.size(); ++i) {
-            const auto& scores = tables_.children_[todo[i]].scores;
-            better += scores[set_[todo[i]]] - scores[best_sets_[todo[i]]];
-            for (int u : near[todo[i]])
-                if (part[u] < 0) part[u] = first, todo.push_back(u);
-        }
-        if (better <= tables_.slack_) continue;
-        for (int v : todo) sets[v] = set_[v];
-        if (!sorted())
-            for (int v : todo) sets[v] = best_sets_[v];
-    }
-    sorted();
-    start_from_order(order);
+    start_from_order(recombined_order(std::move(best), of_best, here, own, tables_.slack_));
 }
 
 bool OrderSearch::keep_if_best() {

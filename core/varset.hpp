@@ -11,6 +11,7 @@ class VarSet {
 public:
     explicit VarSet(int variables = 0) : words_((variables + 63) / 64, 0) {}
     void insert(int v) { words_[v >> 6] |= std::uint64_t{1} << (v & 63); }
+    void erase(int v) { words_[v >> 6] &= ~(std::uint64_t{1} << (v & 63)); }
     void clear() { std::fill(words_.begin(), words_.end(), 0); }
     bool contains(int v) const { return words_[v >> 6] >> (v & 63) & 1; }
     VarSet& operator&=(const VarSet& other) {
@@ -30,5 +31,11 @@ public:
 private:
     std::vector<std::uint64_t> words_;
 };
+
+inline VarSet to_set(const std::vector<int>& list, int variables) {
+    VarSet set(variables);
+    for (int v : list) set.insert(v);
+    return set;
+}
 
 }  // namespace spinney

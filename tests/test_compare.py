@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+import random
+import sys
+from itertools import combinations, permutations
 
 import pytest
 
-from slow.graphs import all_dags
+from slow.graphs import Parents, all_dags
+from slow.oracle import d_separated
 from spinney.compare import compare
 from spinney.errors import ChoiceError
 from spinney.graph import CPDAG, DAG
@@ -95,7 +98,9 @@ def test_nothing_below_the_line_is_one() -> None:
 
 def test_as_dict_has_every_number() -> None:
     found = compare(DAGS[3], DAGS[7]).as_dict()
-    assert " ".join(found) == "shd shd_dag tp wd fp fn precision recall f1 ahp ahr ahr_common ap ar"
+    assert " ".join(found) == (
+        "shd shd_dag tp wd fp fn precision recall f1 ahp ahr ahr_common sid parent_aid ancestor_aid oset_aid ap ar"
+    )
     assert (found["ap"], found["ar"]) == (found["precision"], found["recall"])
 
 
@@ -104,3 +109,62 @@ def test_other_variables_are_refused() -> None:
         compare({"a": [], "b": ["a"]}, {"a": [], "c": [], "b": []})
     with pytest.raises(ChoiceError, match="cannot compare a list"):
         compare([("a", "b")], {"a": []})  # type: ignore[arg-type]
+
+
+# --- interventions ---------------------------------------------------------------------------------------------------
+
+
+def descendants(parents: Parents, node: str) -> set[str]:
+    found, todo = set(), {node}
+    while todo:
+        here = todo.pop()
+        more = {child for child, own in parents.items() if here in own} - found
+        found |= more
+        todo |= more
+    return found
+
+
+def wrong_effects(truth: Parents, learned: Parents) -> int:
+    """Peters and Bühlmann (2015): pairs (x, y) whose effect is wrong in the truth if one adjusts for the learned
+    parents of x. Right are sets without a descendant of what lies on causal ways, that separate x and y once those ways
+    are cut at x (Shpitser, VanderWeele and Robins 2010). A learned parent y has no effect from x."""
+    wrong = 0
+    for x, y in permutations(truth, 2):
+        below = descendants(truth, x)
+        if y in learned[x]:
+            wrong += y in below
+            continue
+        causal = {node for node in below if node == y or y in descendants(truth, node)}
+        forbidden = causal | {node for one in causal for node in descendants(truth, one)}
+        cut = {child: tuple(p for p in own if p != x or child not in causal) for child, own in truth.items()}
+        wrong += bool(forbidden & set(learned[x])) or not d_separated(cut, x, y, learned[x])
+    return wrong
+
+
+def test_effects_that_are_wrong_are_counted_as_by_hand() -> None:
+    pytest.importorskip("gadjid")
+    rng = random.Random(3)
+    for names in (list("abc"), list("abcd")):
+        graphs = all_dags(names)
+        for _ in range(60):
+            truth, learned = rng.choice(graphs), rng.choice(graphs)
+            found = compare(truth, learned, interventions=True)
+            assert found.sid == found.parent_aid == wrong_effects(truth, learned), (truth, learned)
+            assert compare(truth, truth, interventions=True).sid == 0
+            classes = compare(DAG(names, truth).cpdag(), DAG(names, learned).cpdag(), interventions=True)
+            assert classes.sid is None and classes.parent_aid is not None
+            assert (classes.shd == 0) <= (classes.parent_aid == classes.oset_aid == classes.ancestor_aid == 0)
+
+
+def test_a_class_with_directions_of_constraints_is_refused_where_it_cannot_be_counted() -> None:
+    pytest.importorskip("gadjid")
+    known = CPDAG(("a", "b"), [("a", "b")], [])
+    assert compare(known, known).shd == 0
+    with pytest.raises(ChoiceError, match="directions that constraints gave"):
+        compare(known, known, interventions=True)
+
+
+def test_without_gadjid_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gadjid", None)
+    with pytest.raises(ChoiceError, match="pip install gadjid"):
+        compare(DAGS[3], DAGS[7], interventions=True)

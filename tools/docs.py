@@ -69,6 +69,15 @@ and have no network before that: past the time limit they say so. Their bound is
 networks, not over trees. A tree contains all columns, also where that lowers the score; with `forest=True` it
 need not. On the command line: `--search 'tan(target=diagnosis)'`; a name with commas or quotes is written in
 double quotes.
+
+`pc` and `cpc` ask no score which edges there are: tests of independence decide (see `sp.independence`). They return
+a class, `found.cpdag`; the network is a member of it, fitted with the score. `found.separations` has the pairs that
+are not joined and independent only given others, with these and the p-value. Where tests contradict each other the
+surer one holds: colliders are directed by falling p-value of what parts their two ends, as long as they close no cycle
+and turn no earlier arrow. So there is always a network, and `found.notes` say what gave way. Required edges are not
+tested, pairs that may not be joined are not, and a direction that the constraints leave alone is taken. Edges beyond
+`max_parents` (3 unless told) are left out, weakest first, and said: for the answer of the tests alone set
+`max_parents=None`.
 """
 
 PRIORS_TEXT = """\

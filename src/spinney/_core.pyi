@@ -98,15 +98,19 @@ class GreedyArgs:
     def allowed(self) -> Allowed: ...
 
 def greedy(scores: Scores, args: GreedyArgs, progress: object | None, most_bytes: float = 0.0) -> dict[str, Any]: ...
-
-class GesArgs:
-    def __init__(
-        self, start: list[Any], allowed: Allowed, equivalent: bool, extended: bool, time_limit: float, threads: int
-    ) -> None: ...
-    @property
-    def threads(self) -> int: ...
-
-def ges(scores: Scores, args: GesArgs, progress: object | None, most_bytes: float = 0.0) -> dict[str, Any]: ...
+def boss(
+    scores: Scores,
+    start: list[Any],
+    allowed: Allowed,
+    runs: int,
+    patience: int,
+    seed: int,
+    threads: int,
+    progress: object | None,
+    time_limit: float,
+    most_bytes: float = 0.0,
+) -> dict[str, Any]: ...
+def project_order(scores: Scores, allowed: Allowed, order: Sequence[int]) -> list[list[int]]: ...
 def dp(
     sets: Sequence[tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32]]],
     threads: int,
@@ -124,6 +128,24 @@ def order(
     time_limit: float,
 ) -> dict[str, Any]: ...
 def branching(weights: NDArray[numpy.float64], may_be_root: Sequence[bool], forest: bool, tie: float) -> list[int]: ...
+
+class Tests:
+    @property
+    def variables(self) -> int: ...
+
+def likelihood_tests(scores: Scores, both: bool) -> Tests: ...
+def called_tests(function: object, variables: int) -> Tests: ...
+def pc(
+    tests: Tests,
+    allowed: Allowed,
+    alpha: float,
+    most_given: int,
+    conservative: bool,
+    threads: int,
+    progress: object | None,
+    time_limit: float,
+    most_bytes: float = 0.0,
+) -> dict[str, Any]: ...
 
 class Part:
     def __init__(

@@ -561,6 +561,24 @@ _ORDER = (
         open=False,
     ),
 )
+_BOSS = (
+    Option(
+        "runs",
+        1,
+        "independent runs from random orders; a start is the first of them",
+        kind="integer",
+        low=1,
+        open=False,
+    ),
+    Option(
+        "patience",
+        2,
+        "perturbations per variable without improvement before a run ends; 0 is a plain climb",
+        kind="integer",
+        low=0,
+        open=False,
+    ),
+)
 
 _EXACT = (
     Option("k", 1, "how many networks: the best, and after it the next best", kind="integer", low=1, open=False),
@@ -578,6 +596,19 @@ _EXACT = (
 _CLUSTERS = (
     Option("gap", 0.0, "end when the gap is at most this share of the score", low=0, open=False),
     Option("nodes", 0, "the most nodes of branch and cut, per part; 0: no limit", kind="integer", low=0, open=False),
+)
+
+_ALPHA = Option(
+    "alpha", 0.01, "two columns are independent where the p-value is above; smaller is sparser", low=0, high=1
+)
+_CONDITIONING = Option(
+    "max_conditioning",
+    "all",
+    "the most columns that a test conditions on; all: as many as neighbours there are",
+    kind="integer",
+    low=0,
+    open=False,
+    words={"all": ()},
 )
 
 _FOREST = (
@@ -657,6 +688,14 @@ _SEARCHES = (
         reads="sets",
     ),
     Search(
+        "boss",
+        "best order score search: as order, with parents grown and shrunk among the variables before; no sets are "
+        "scored beforehand",
+        "Andrews, Ramsey, Sanchez-Romero, Camchong and Kummerfeld (2023)",
+        _BOSS,
+        run="spinney.search.boss:run",
+    ),
+    Search(
         "local-global",
         "one greedy search over the decision graphs of all nodes; an edge is added with its first split and "
         "removed when a merge leaves its parent without effect. With score graph",
@@ -678,6 +717,44 @@ _SEARCHES = (
         "Friedman, Geiger and Goldszmidt (1997); Carvalho (2009)",
         (Option("target", None, "the class column; it must be named", kind="name"), *_FOREST),
         run="spinney.search.trees:run",
+    ),
+)
+
+
+def _all_scores() -> Rows[Any]:
+    return cast(Rows[Any], SCORES)
+
+
+_TEST = Option(
+    "test",
+    "auto",
+    "the test of independence: g2 (tables), or the likelihood ratio of a score that counts parameters, such as cg, dg "
+    "or lr(degree=2); auto: that of the score where it has one, else g2 where all columns are discrete and cg where "
+    "not; or a function(data, x, y, given) that returns a p-value",
+    kind="choice",
+    of=_all_scores,
+    words={"auto": (), "g2": ()},
+)
+_PC = (_ALPHA, _TEST, _CONDITIONING)
+_BY_TESTS = (
+    Search(
+        "pc",
+        "by tests of independence: pairs that some set of neighbours parts are not joined, and what parts them directs "
+        "edges; the order of the columns decides nothing",
+        "Spirtes and Glymour (1991); Colombo and Maathuis (2014)",
+        _PC,
+        run="spinney.search.pc:run",
+        reads="tests",
+        returns="class",
+    ),
+    Search(
+        "cpc",
+        "conservative pc: an edge is directed only where all sets that part two neighbours of a column say so",
+        "Ramsey, Spirtes and Zhang (2006)",
+        _PC,
+        run="spinney.search.pc:run",
+        reads="tests",
+        returns="class",
     ),
 )
 
@@ -763,10 +840,6 @@ _FORMATS = (
 )
 
 
-def _all_scores() -> Rows[Any]:
-    return cast(Rows[Any], SCORES)
-
-
 _BEST = Score(
     "best",
     "per node the local model with the highest evidence, among those of the scores that are named",
@@ -796,7 +869,7 @@ AUTO = Score(
 )
 SCORES: Rows[Score] = Rows("score", (*_SCORES, *_TREES, *_GRAPHS, *_POLYNOMIALS, *_MARS, *_GAUSSIAN, _BEST), AUTO)
 PRIORS = Rows("prior", _PRIORS)
-SEARCHES = Rows("search", _SEARCHES)
+SEARCHES = Rows("search", (*_SEARCHES, *_BY_TESTS))
 CANDIDATES = Rows("candidate method", _CANDIDATES)
 FORMATS = Rows("format", _FORMATS)
 

@@ -31,19 +31,23 @@ class Option:
     name: str
     default: Any
     help: str
-    # number, integer, truth, network, name (of a column), word, letters (in any order), choices (all that is given)
+    # number, integer, truth, network, name (of a column), word, letters (in any order), choice (one of a table, one of
+    # the words, or a function of the user's), choices (all that is given)
     kind: str = "number"
     low: float = -math.inf
     high: float = math.inf
     open: bool = True
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what it may be: its own options
-    of: Callable[[], Rows[Any]] | None = None  # kind "choices": the table that they are of
+    of: Callable[[], Rows[Any]] | None = None  # kinds choice and choices: the table that they are of
 
     def checked(self, value: Any, where: str) -> Any:
         if self.kind == "choices":
             assert self.of is not None
             given = (value,) if isinstance(value, (str, Choice)) else tuple(value)
             return tuple(map(self.of().choose, given))
+        if self.kind == "choice":
+            assert self.of is not None
+            return value if callable(value) or value in self.words else self.of().choose(value)
         if self.kind == "network":
             return value
         if self.kind == "letters":
@@ -114,7 +118,9 @@ class Choice:
     def _text(self, one: Callable[[Choice], str]) -> str:
         """`one`: how a choice within this one is written."""
         shown = [
-            ", ".join(map(one, value)) if isinstance(value, tuple) else f"{name}={_shown(value)}"
+            ", ".join(map(one, value))
+            if isinstance(value, tuple)
+            else f"{name}={one(value) if isinstance(value, Choice) else _shown(value)}"
             for name, value in self.values.items()
             if value is not None
         ]

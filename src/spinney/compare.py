@@ -6,12 +6,18 @@ Out: a Comparison; counts of edges and the ratios that papers report.
 Edges are compared between the CPDAGs (Tsamardinos, Brown & Aliferis 2006): there a DAG stands for its class.
 Arrowheads are those of the graphs as they are handed in: compare(dag, learned.cpdag()) is what Andrews, Ramsey & Cooper
 (2018) report, and compare(x, x) is perfect for every x.
-A ratio whose denominator is 0 is 1: there was nothing to get wrong, or nothing to find."""
+A ratio whose denominator is 0 is 1: there was nothing to get wrong, or nothing to find.
+Two graphs can also be compared by what they say of interventions: of how many ordered pairs (x, y) would the effect of
+x on y be computed wrongly with the learned graph? Peters and Bühlmann (2015) adjust for the parents of x; Henckel,
+Würtzen and Weichwald (2024) for other sets too, and for classes. The package gadjid counts them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spinney.errors import ChoiceError
 from spinney.graph import CPDAG, DAG
@@ -37,6 +43,11 @@ class Comparison:
     ahp: float  # arrowheads: right among the learned
     ahr: float  # arrowheads: found among the true
     ahr_common: float  # the same among true arrowheads whose adjacency was found
+    # Where asked for: ordered pairs of which the learned graph gives a wrong effect.
+    sid: int | None = None  # adjusting for parents, between DAGs; None when a CPDAG was given
+    parent_aid: int | None = None  # the same for DAGs and classes
+    ancestor_aid: int | None = None  # for ancestors
+    oset_aid: int | None = None  # for the sets of the least variance
 
     @property
     def ap(self) -> float:
@@ -53,8 +64,11 @@ class Comparison:
         return {**asdict(self), "ap": self.ap, "ar": self.ar}
 
 
-def compare(truth: Graph, learned: Graph) -> Comparison:
+def compare(truth: Graph, learned: Graph, interventions: bool = False) -> Comparison:
     """Compare a learned graph with the true one, which comes first.
+
+    interventions: whether to count the effects that the learned graph gives wrongly (sid and the three aid); it needs
+        the package gadjid.
 
     >>> sp.compare(sp.Network.read("examples/clinic.bif"), net).shd
     """
@@ -79,7 +93,39 @@ def compare(truth: Graph, learned: Graph) -> Comparison:
         ahp=_ratio(right, len(found_arrows)),
         ahr=_ratio(right, len(arrows)),
         ahr_common=_ratio(right, reachable),
+        **(_interventions(true, found) if interventions else {}),
     )
+
+
+def _interventions(true: DAG | CPDAG, found: DAG | CPDAG) -> dict[str, int]:
+    try:
+        import gadjid
+    except ImportError:
+        raise ChoiceError(
+            "distances of interventions need the package gadjid: install it with pip install gadjid"
+        ) from None
+    for graph, whose in ((true, "true"), (found, "learned")):
+        if isinstance(graph, CPDAG) and graph.extension().cpdag() != graph:
+            raise ChoiceError(
+                f"the {whose} graph has directions that constraints gave, and interventions are compared between DAGs "
+                f"and equivalence classes; compare a member of it, such as found.parents"
+            )
+    place = {name: number for number, name in enumerate(sorted(true.names))}
+    pair = [_matrix(graph, place) for graph in (true, found)]
+    ways = ["parent_aid", "ancestor_aid", "oset_aid"]
+    if isinstance(true, DAG) and isinstance(found, DAG):
+        ways.append("sid")
+    return {way: int(getattr(gadjid, way)(*pair, edge_direction="from row to column")[1]) for way in ways}
+
+
+def _matrix(graph: DAG | CPDAG, place: Mapping[str, int]) -> NDArray[np.int8]:
+    """1: an edge from the row to the column; 2: one without direction, written once."""
+    matrix = np.zeros((len(place), len(place)), np.int8)
+    for parent, child in _arrows(graph):
+        matrix[place[parent], place[child]] = 1
+    for one, other in () if isinstance(graph, DAG) else map(sorted, graph.undirected):
+        matrix[place[one], place[other]] = 2
+    return matrix
 
 
 def _graph(given: Graph) -> DAG | CPDAG:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from types import MappingProxyType
 
 from spinney.errors import ChoiceError
@@ -168,6 +169,30 @@ class CPDAG:
             )
         return DAG(self._names, parents)
 
+    def with_arrows(self, arrows: Iterable[Edge]) -> CPDAG:
+        """The members of the class that have these arrows: all edges are directed that are the same in all of them.
+
+        Meek (1995), "Causal inference and causal explanation with background knowledge": four rules, as long as one
+        applies. REQUIRES: a member has all these arrows."""
+        around: dict[str, set[str]] = {name: set() for name in self._names}
+        for one, other in map(tuple, self.skeleton()):
+            around[one].add(other)
+            around[other].add(one)
+        parents: dict[str, set[str]] = {name: set() for name in self._names}
+        todo = list(arrows)
+        for parent, child in (*self._directed, *todo):
+            parents[child].add(parent)
+        while todo:
+            new = todo.pop()
+            # Only edges near a new arrow can be directed by it.
+            for one in {*new} | around[new[0]] | around[new[1]]:
+                for other in around[one] - parents[one]:
+                    if one not in parents[other] and _follows(one, other, parents, around):
+                        parents[other].add(one)
+                        todo.append((one, other))
+        directed = {(parent, child) for child, own in parents.items() for parent in own}
+        return CPDAG(self._names, directed, self.skeleton() - {frozenset(edge) for edge in directed})
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CPDAG):
             return NotImplemented
@@ -182,6 +207,21 @@ class CPDAG:
             f"CPDAG({counted(len(self._names), 'node')}, {counted(len(self._directed), 'directed edge')}, "
             f"{counted(len(self._undirected), 'undirected edge')})"
         )
+
+
+def _follows(a: str, b: str, parents: Mapping[str, set[str]], around: Mapping[str, set[str]]) -> bool:
+    """Whether a - b must be a -> b: else there were a new collider at a (rule 1), a cycle (2), or one of the two
+    whichever way further edges go (3 and 4)."""
+    if any(c not in around[b] for c in parents[a] if c != b):
+        return True
+    if any(a in parents[c] for c in parents[b]):
+        return True
+    open_to_a = [c for c in around[a] if a not in parents[c] and c not in parents[a]]
+    into_b = [c for c in open_to_a if c in parents[b]]
+    if any(d not in around[c] for c, d in combinations(into_b, 2)):
+        return True
+    # c -> d -> b with c - a, d adjacent to a, and c not adjacent to b.
+    return any(c in parents[d] and c not in around[b] for d in parents[b] & around[a] for c in open_to_a)
 
 
 class _Rest:

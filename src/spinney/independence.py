@@ -23,6 +23,7 @@ from typing import Protocol, cast
 
 from scipy.special import chdtrc
 
+from spinney import _core
 from spinney.catalog import SCORES, Score, choose_score
 from spinney.choices import Choice, build_choice, loaded
 from spinney.dataset import Data, Dataset, as_dataset
@@ -85,10 +86,19 @@ class IndependenceTests:
         choice = chosen_test(data, test)
         self.test = "g2" if choice.name == "ll" else choice.short
         assert isinstance(choice.entry, Score)
-        self._both = not choice.entry.equivalent
-        source = build_source(data, choice)
-        own = _Tables(source) if choice.name == "ll" else cast(Likelihoods, source)
+        self.source = build_source(data, choice)
+        self._both = not self.source.equivalent
+        own = _Tables(self.source) if choice.name == "ll" else cast(Likelihoods, self.source)
         self._likelihood = cache(own.likelihood)
+
+    def for_core(self) -> _core.Tests:
+        """The same p-values for searches; the columns are numbered in sorted order of names."""
+        if type(self.source)._build is not Source._build:
+            return _core.likelihood_tests(self.source.scores, self._both)
+        names = self.source.names  # its likelihoods are computed in Python
+        return _core.called_tests(
+            lambda x, y, given: self(names[x], names[y], [names[v] for v in given]).p_value, len(names)
+        )
 
     def __call__(self, x: str, y: str, given: Iterable[str] = ()) -> Independence:
         others = _checked(self.data, x, y, given)
@@ -143,6 +153,12 @@ def chosen_test(data: Dataset, test: str | Choice) -> Choice:
     if "count_variance" in choice.values:  # a variance per cell is fitted, so it is tested
         return build_choice(choice.entry, {**choice.values, "count_variance": True})
     return choice
+
+
+def test_of(score: Choice) -> str | Choice:
+    """What a search tests with unless told: the likelihoods of the score, where it is a penalised likelihood."""
+    assert isinstance(score.entry, Score)
+    return score if _has_likelihood(score.entry) else "auto"
 
 
 def _has_likelihood(row: Score) -> bool:

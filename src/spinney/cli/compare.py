@@ -26,10 +26,17 @@ def compare(
         ),
     ],
     learned: Annotated[str, typer.Argument(metavar="LEARNED", show_default=False, help="The learned one.")],
+    interventions: Annotated[
+        bool,
+        typer.Option(
+            "--interventions",
+            help="Also count the effects of interventions that the learned one gives wrongly (needs gadjid).",
+        ),
+    ] = False,
     json: opt.Json = False,
 ) -> None:
     """Compare two networks by their graphs; exit 0 if they are equivalent, 1 if they differ."""
-    found = run(read_graph(truth), read_graph(learned))
+    found = run(read_graph(truth), read_graph(learned), interventions)
     if json:
         say_json({**found.as_dict(), "equivalent": found.shd == 0})
     else:
@@ -56,6 +63,16 @@ def _lines(found: Comparison) -> list[str]:
                 ("ahp", number(found.ahp), "share of the learned arrowheads that are true"),
                 ("ahr", number(found.ahr), "share of the true arrowheads that were found"),
                 ("ahr_common", number(found.ahr_common), "share of the true arrowheads at found adjacencies"),
+                *((name, str(value), text) for name, value, text in _effects(found) if value is not None),
             ]
         ),
+    ]
+
+
+def _effects(found: Comparison) -> list[tuple[str, int | None, str]]:
+    return [
+        ("sid", found.sid, "pairs whose effect is wrong, adjusting for the parents of the cause (DAGs)"),
+        ("parent_aid", found.parent_aid, "the same, of DAGs and classes"),
+        ("ancestor_aid", found.ancestor_aid, "the same, adjusting for its ancestors"),
+        ("oset_aid", found.oset_aid, "the same, adjusting for the set of the least variance"),
     ]

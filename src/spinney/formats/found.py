@@ -14,7 +14,7 @@ from spinney.errors import FileFormatError, SpinneyError
 from spinney.formats.plain import json_line, json_value
 from spinney.formats.text import read_text, write_text
 from spinney.graph import CPDAG, DAG
-from spinney.search.found import FORMAT, VERSION, Alternative, Found
+from spinney.search.found import FORMAT, VERSION, Alternative, Found, Separation
 
 
 def write(found: Found, path: str | PathLike[str]) -> None:
@@ -63,7 +63,7 @@ def _check_version(name: str, record: dict[str, Any]) -> None:
 
 def _found(name: str, record: dict[str, Any]) -> Found:
     parents = _parents(name, record["parents"])
-    local = record.get("local_scores")
+    local, parted = record.get("local_scores"), record.get("separations")
     return Found(
         parents,
         _number(record.get("score"), math.nan),
@@ -79,6 +79,7 @@ def _found(name: str, record: dict[str, Any]) -> Found:
         local=None if local is None else {child: _number(score, math.nan) for child, score in local.items()},
         over=str(record.get("over", "")),
         cpdag=_cpdag(tuple(parents), record) if record.get("returns") == "class" else None,
+        separations=None if parted is None else tuple(map(_separation, parted)),
     )
 
 
@@ -91,6 +92,11 @@ def _parents(name: str, given: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 
 def _cpdag(names: tuple[str, ...], record: dict[str, Any]) -> CPDAG:
     return CPDAG(names, [(a, b) for a, b in record["edges"]], [(a, b) for a, b in record["undirected"]])
+
+
+def _separation(given: dict[str, Any]) -> Separation:
+    x, y = map(str, given["pair"])
+    return Separation(x, y, tuple(map(str, given["given"])), _number(given["p_value"], math.nan))
 
 
 def _number(value: Any, unknown: float) -> float:

@@ -98,6 +98,16 @@ class Alternative:
 
 
 @dataclass(frozen=True)
+class Separation:
+    """Two columns that are independent given others, by a test."""
+
+    x: str
+    y: str
+    given: tuple[str, ...]
+    p_value: float
+
+
+@dataclass(frozen=True)
 class Found:
     """What a search found. bound is over the candidate parent sets that were scored (`over` names them where that is
     not all); gap is (bound - score) / |score|."""
@@ -117,6 +127,9 @@ class Found:
     left_out: int = 0  # families that would have needed too much memory
     over: str = ""  # what the bound is about, where some parent sets were not scored; nothing: all candidate sets
     cpdag: CPDAG | None = None  # where the search returns a class; `parents` is then a member of it
+    # Where tests decided: the pairs that are not joined, with what parts them; those that nothing need be given for are
+    # not listed.
+    separations: tuple[Separation, ...] | None = None
 
     @classmethod
     def of_class(cls, cpdag: CPDAG, score: float, bound: float, method: str, seconds: float, **more: Any) -> Found:
@@ -163,6 +176,8 @@ class Found:
     @property
     def unproven(self) -> str:
         """Why there is no bound: chow-liu and tan find the best tree, and other networks may score more."""
+        if self.separations is not None:
+            return "no proof (tests of independence decide the edges)"
         tree = self.method.startswith(("chow-liu", "tan")) and not self.stopped
         return "no proof (the best tree; other networks may score more)" if tree else "no proof (local search)"
 
@@ -198,4 +213,10 @@ class Found:
                 for other in self.alternatives
             ],
             **({} if self.local is None else {"local_scores": dict(self.local)}),
+            **({} if self.separations is None else {"separations": [_plain(own) for own in self.separations]}),
         }
+
+
+def _plain(separation: Separation) -> dict[str, Any]:
+    pair = [separation.x, separation.y]
+    return {"pair": pair, "given": list(separation.given), "p_value": separation.p_value}

@@ -1,0 +1,15 @@
+// Scores that are had much quicker where their last digits do not matter: what a search ranks its next steps by.
+#pragma once
+
+#include <span>
+
+namespace spinney {
+
+class NearScores {
+public:
+    virtual ~NearScores() = default;
+    // As LocalScores::extend, to about 1e-12 of the rows; out[i] depends on the child, the parents and candidates[i] alone.
+    virtual void near(int child, std::span<const int> parents, std::span<const int> candidates, double* out) = 0;
+};
+
+}  // namespace spinney
