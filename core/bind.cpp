@@ -270,5 +270,6 @@ NB_MODULE(_core, m) {
     bind_trees(m);
     bind_graphs(m);
     bind_polynomial(m);
+    bind_mars(m);
     bind_gaussian(m);
 }

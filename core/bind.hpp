@@ -34,6 +34,7 @@ void bind_parts(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_polynomial(nb::module_& m);
+void bind_mars(nb::module_& m);
 void bind_gaussian(nb::module_& m);
 
 using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;

@@ -36,6 +36,7 @@ MORE = {
     "best": ["best(bdeu, pcart)", "best(pcart, ft, graph)"],
     "cg": ["cg(exact=True)", "cg(df=paper)"],
     "mvp": ["mvp(degree=log)"],
+    "mars": ["mars(degree=1)", "mars(degree=3, max_terms=9, penalty=1)"],
     "lr": ["lr(degree=2)"],
     "bf": ["bf(degree=3)"],
 }

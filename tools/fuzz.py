@@ -293,6 +293,7 @@ def work(folder: str) -> None:
     import spinney as sp
     from spinney.cli import main
 
+    sp.TANClassifier(sp.Discretiser())  # imports scikit-learn, whose seconds are of no case
     scope = {
         "sp": sp,
         "np": np,

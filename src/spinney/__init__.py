@@ -28,11 +28,13 @@ from spinney.version import __version__
 if TYPE_CHECKING:
     from spinney.classify import NaiveBayesClassifier, NetworkClassifier, TANClassifier
     from spinney.discretise import Discretiser
+    from spinney.regress import MARSClassifier, MARSRegressor
 
 # scikit-learn takes a second to import: only for those who ask
 _LATER = {
     "Discretiser": "spinney.discretise",
     **dict.fromkeys(["NaiveBayesClassifier", "NetworkClassifier", "TANClassifier"], "spinney.classify"),
+    **dict.fromkeys(["MARSClassifier", "MARSRegressor"], "spinney.regress"),
 }
 
 
@@ -70,6 +72,8 @@ __all__ = [
     "Found",
     "Independence",
     "LimitError",
+    "MARSClassifier",
+    "MARSRegressor",
     "NaiveBayesClassifier",
     "Network",
     "NetworkClassifier",

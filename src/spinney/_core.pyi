@@ -286,6 +286,68 @@ class PolynomialScores(Scores):
     def likelihood(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> tuple[float, float]: ...
     def fit(self, child: int, parents: Sequence[int], stop: Stop | None = None) -> list[Any]: ...
 
+class MarsSpec:
+    def __init__(
+        self,
+        degree: int,
+        max_terms: int,
+        penalty: float,
+        threshold: float,
+        minspan: int,
+        endspan: int,
+        fast_k: int,
+        fast_beta: float,
+        lines: bool,
+        prune: bool,
+    ) -> None: ...
+
+def fit_mars(
+    spec: MarsSpec,
+    columns: NDArray[numpy.float64],
+    responses: NDArray[numpy.float64],
+    origins: Sequence[float],
+    units: Sequence[float],
+    stop: Stop | None = None,
+) -> tuple[
+    list[list[tuple[int, int, int]]],
+    list[int],
+    list[list[float]],
+    list[list[int]],
+    list[float],
+    list[float],
+    float,
+    str,
+]: ...
+
+class MarsScores(Scores):
+    def __init__(
+        self,
+        table: Table,
+        spec: MarsSpec,
+        raw: bool,
+        size_prior: Sequence[float],
+        per_parameter: float,
+        ordinal: Sequence[bool],
+        scales: Sequence[float],
+    ) -> None: ...
+    def fit(
+        self, child: int, parents: Sequence[int], stop: Stop | None = None
+    ) -> tuple[
+        list[tuple[int, int]],
+        list[int],
+        float,
+        tuple[
+            list[list[tuple[int, int, int]]],
+            list[int],
+            list[list[float]],
+            list[list[int]],
+            list[float],
+            list[float],
+            float,
+            str,
+        ],
+    ]: ...
+
 most_embedded_columns: int
 
 class GaussianSpec:

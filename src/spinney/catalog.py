@@ -300,6 +300,47 @@ _POLYNOMIALS = (
     ),
 )
 
+_MARS = (
+    Score(
+        "mars",
+        "multivariate adaptive regression splines of the parents: sums of products of hinges; -N/2 log GCV; a discrete "
+        "child by its indicators; any mix of kinds",
+        "Sharma and van Beek (2021)",
+        (
+            Option("degree", 2, "most parents in a product; 1: additive", kind="integer", low=1, high=10, open=False),
+            Option(
+                "max_terms",
+                "auto",
+                "most basis functions of the forward pass; auto: 21, or twice the columns and one",
+                kind="integer",
+                low=1,
+                high=1000,
+                open=False,
+                words={"auto": ()},
+            ),
+            Option(
+                "penalty",
+                "auto",
+                "of a knot in GCV, in parameters; auto: 3, with degree 1 2",
+                low=0,
+                high=1000,
+                open=False,
+                words={"auto": ()},
+            ),
+            Option(
+                "objective",
+                "log",
+                "log: -N/2 log GCV of the standardised child; gcv: minus GCV in the child's units, as in the paper",
+                kind="word",
+                words={"log": (), "gcv": ()},
+            ),
+        ),
+        source="spinney.scores.mars:Mars",
+        label="MARS",
+        parents=any_of(*_MIXED),
+    ),
+)
+
 _OPERATORS = ("C", "B", "CB", "CM", "BM", "CBM")
 _GRAPHS = (
     Score(
@@ -826,7 +867,7 @@ AUTO = Score(
     source="",
     parents=any_of(*_MIXED),
 )
-SCORES: Rows[Score] = Rows("score", (*_SCORES, *_TREES, *_GRAPHS, *_POLYNOMIALS, *_GAUSSIAN, _BEST), AUTO)
+SCORES: Rows[Score] = Rows("score", (*_SCORES, *_TREES, *_GRAPHS, *_POLYNOMIALS, *_MARS, *_GAUSSIAN, _BEST), AUTO)
 PRIORS = Rows("prior", _PRIORS)
 SEARCHES = Rows("search", (*_SEARCHES, *_BY_TESTS))
 CANDIDATES = Rows("candidate method", _CANDIDATES)

@@ -5,7 +5,7 @@ Out: per child the k columns that matter most in a forest that predicts it.
 
 Sharma and van Beek (2021), Algorithm 2, with a screen before: a forest sees the columns that are most associated with
 the child, not all. A column matters by what its splits explain of rows that the tree was not grown on (Li, Wang, Basu,
-Kumbier and Yu 2019): like permutation importance it is fair to columns of many levels, at a quarter of the time.
+Kumbier and Yu 2019): like permutation importance it is fair to columns of many levels, and takes less time.
 
 Every forest begins from the same seed, and its rows and columns stand in an order that their content alone decides: so
 neither threads nor names nor the order of rows or columns changes what is chosen."""

@@ -21,6 +21,7 @@ _MODELS: dict[str, Code] = {
     "partition": "spinney.fitted.partition:Partition",
     "linear-leaves": "spinney.fitted.linear_leaves:LinearLeaves",
     "polynomial": "spinney.fitted.polynomial:Polynomial",
+    "basis": "spinney.fitted.basis:Basis",
     "regression": "spinney.fitted.gaussian:Regression",
     "gaussian-bayes": "spinney.fitted.gaussian:GaussianBayes",
     "student-regression": "spinney.fitted.gaussian:StudentRegression",

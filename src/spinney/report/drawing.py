@@ -9,7 +9,7 @@ order of the columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,7 +89,7 @@ def _parts(edges: Sequence[tuple[int, int]]) -> list[_Part]:
     dense = {node: i for i, node in enumerate(nodes)}
     if not edges:
         return []
-    layouts: Any = fast_sugiyama.from_edges(  # names may be texts there; ours are numbers
+    layouts: Iterable[Any] = fast_sugiyama.from_edges(
         [(dense[a], dense[b]) for a, b in edges], vertex_spacing=1.0, dummy_vertices=True, dummy_size=DUMMY
     )
     return sorted(

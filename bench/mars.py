@@ -1,0 +1,156 @@
+"""MARS beside R's earth: milliseconds per fit on the same data, one thread, and fits per second in Step 1.
+
+In:  tables made here (Friedman's function, and factors); Rscript with the package earth, where it is installed.
+Out: results/DATE-mars.{json,md}. Both are timed in CPU seconds, in turns; earth's clock is R's own proc.time around
+several fits, with the matrices in memory (earth.default, no formula)."""
+
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import spinney as sp
+from common import Table, arguments, machine, report
+
+CASES = ("fits", "step1")
+SIZES = (  # rows, predictors, degree
+    (200, 3, 1),
+    (1000, 5, 1),
+    (1000, 5, 2),
+    (1000, 5, 3),
+    (5000, 5, 2),
+    (5000, 5, 5),
+    (5000, 20, 2),
+)
+SCRIPT = """
+suppressMessages(library(earth)); a <- commandArgs(TRUE)
+d <- as.matrix(read.csv(a[1])); x <- d[, -ncol(d), drop = FALSE]; y <- d[, ncol(d)]; k <- as.integer(a[3])
+e <- earth(x, y, degree = as.integer(a[2])); t <- proc.time()
+for (i in 1:k) e <- earth(x, y, degree = as.integer(a[2]))
+t <- proc.time() - t
+cat((t[1] + t[2]) / k, length(e$selected.terms), sprintf("%.15g", e$gcv), as.character(packageVersion("earth")))
+"""
+
+
+def friedman(rows: int, columns: int, seed: int = 1) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(size=(rows, max(columns, 5)))
+    y = 10 * np.sin(np.pi * x[:, 0] * x[:, 1]) + 20 * (x[:, 2] - 0.5) ** 2 + 10 * x[:, 3] + 5 * x[:, 4]
+    return x[:, :columns], y + rng.normal(size=rows)
+
+
+def ours(x: Any, y: Any, degree: int, runs: int) -> tuple[float, Any]:
+    model = sp.MARSRegressor(degree).fit(x, y)
+    started = time.process_time()
+    for _ in range(runs):
+        model = sp.MARSRegressor(degree).fit(x, y)
+    return (time.process_time() - started) / runs, model
+
+
+def theirs(path: Path, degree: int, runs: int) -> list[str] | None:
+    if shutil.which("Rscript") is None:
+        return None
+    done = subprocess.run(
+        ["Rscript", "-e", SCRIPT, str(path), str(degree), str(runs)], capture_output=True, text=True, check=False
+    )
+    return done.stdout.split() if done.returncode == 0 else None
+
+
+def fits(repeats: int) -> Table:
+    table = Table(
+        "One fit, milliseconds of CPU",
+        {
+            "rows": "d",
+            "predictors": "d",
+            "degree": "d",
+            "spinney": ".2f",
+            "earth": ".2f",
+            "times as fast": ".1f",
+            "terms": "d",
+            "earth's terms": "d",
+            "GCV over earth's, less 1": ".1e",
+        },
+    )
+    version = ""
+    for rows, columns, degree in SIZES:
+        x, y = friedman(rows, columns)
+        runs = 20 if rows <= 1000 else 5
+        best, peer, model, answer = np.inf, np.inf, None, None
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "table.csv"
+            np.savetxt(
+                path,
+                np.column_stack([x, y]),
+                delimiter=",",
+                fmt="%.17g",
+                comments="",
+                header=",".join(map(str, range(columns + 1))),
+            )
+            for _ in range(repeats):  # in turns
+                seconds, model = ours(x, y, degree, runs)
+                best = min(best, seconds)
+                answer = theirs(path, degree, runs)
+                peer = min(peer, float(answer[0])) if answer else peer
+        assert model is not None
+        version = answer[3] if answer else version
+        table.rows.append(
+            [
+                rows,
+                columns,
+                degree,
+                1e3 * best,
+                1e3 * peer if answer else None,
+                peer / best if answer else None,
+                len(model.basis_),
+                int(answer[1]) if answer else None,
+                model.gcv_ / float(answer[2]) - 1 if answer else None,
+            ]
+        )
+    table.notes.append(
+        f"R earth {version}; fit of the estimator beside earth(x, y, degree), all else by default on both sides."
+        if version
+        else "Rscript with the package earth is not here (Debian: r-cran-earth), so its columns are empty."
+    )
+    return table
+
+
+def step1(repeats: int) -> Table:
+    table = Table(
+        "Step 1, one thread: all parent sets",
+        {"columns": "", "rows": "d", "most parents": "d", "families": "d", "seconds": ".2f", "fits per second": ".0f"},
+    )
+    rng = np.random.default_rng(3)
+    for kind in ("continuous", "discrete (3 levels)", "half and half"):
+        n, columns = 1000, 8
+        values = rng.normal(size=(n, columns))
+        for i in range(1, columns):
+            values[:, i] += np.abs(values[:, i - 1]) + 0.5 * values[:, i // 2]
+        frame: dict[str, Any] = {}
+        for i in range(columns):
+            discrete = kind.startswith("d") or (kind.startswith("h") and i % 2)
+            codes = np.digitize(values[:, i], np.quantile(values[:, i], [1 / 3, 2 / 3]))
+            frame[f"v{i}"] = np.array(["a", "b", "c"])[codes] if discrete else values[:, i]
+        data = sp.Dataset.from_frame(frame)
+        best, count = np.inf, 0
+        for _ in range(min(repeats, 2)):
+            started = time.process_time()
+            sets = sp.score_parent_sets(data, "mars", max_parents=3, prune=False, n_jobs=1)
+            best, count = min(best, time.process_time() - started), len(list(sets))
+        table.rows.append([kind, n, 3, count, best, count / best])
+    table.notes.append("mars with its defaults (degree 2), 8 columns; sorting the columns is on the clock.")
+    return table
+
+
+def main() -> None:
+    given = arguments(__doc__ or "", CASES, needs_data=False)
+    facts = machine()
+    tables = [{"fits": fits, "step1": step1}[case](given.repeats) for case in given.only]
+    report("mars", facts, tables, given.results)
+
+
+if __name__ == "__main__":
+    main()
