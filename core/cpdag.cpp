@@ -91,11 +91,13 @@ void Cpdag::forget() {
     ++epoch_;
 }
 
-std::vector<std::pair<int, std::vector<int>>> Cpdag::members_before() const {
+std::vector<std::pair<int, std::vector<int>>> Cpdag::members_before(std::size_t mark) const {
     std::vector<std::pair<int, std::vector<int>>> found;
     std::unordered_set<int> seen;
-    for (auto& [v, node] : saved_)
+    for (std::size_t i = mark; i < saved_.size(); ++i) {
+        const auto& [v, node] = saved_[i];
         if (seen.insert(v).second && node.member != nodes_[v].member) found.emplace_back(v, node.member);
+    }
     return found;
 }
 

@@ -49,8 +49,8 @@ public:
     std::size_t mark();
     void undo(std::size_t mark);
     void forget();                                       // nothing is undone any more
-    // Since the first mark: who has other parents in the member now, with those it had.
-    std::vector<std::pair<int, std::vector<int>>> members_before() const;
+    // Since a mark: who has other parents in the member now, with those it had.
+    std::vector<std::pair<int, std::vector<int>>> members_before(std::size_t mark) const;
 
 private:
     Node& edit(int v);                                   // remembered first, where it may be undone

@@ -12,7 +12,6 @@
 #include <cmath>
 #include <memory>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "cpdag.hpp"
 #include "set_key.hpp"
@@ -106,7 +105,7 @@ public:
         : scores_(scores), request_(request), allowed_(request.allowed), team_(team), control_(control),
           n_(static_cast<int>(request.start.size())), graph_(request.start), rows_(n_), saved_at_(n_, 0), near_(n_),
           best_{Tournament(n_), Tournament(n_), Tournament(n_)}, families_(most_families), others_(team.size()), marked_(n_, 0),
-          hashes_(n_, 0), start_(Clock::now()) {
+          start_(Clock::now()) {
         for (int v = 0; v < n_; ++v) {
             keys_.push_back(key_of(v));
             // One limit for all needs no look at the class: in every component its largest clique and the parents from outside
@@ -493,7 +492,7 @@ private:
         return !way.empty();
     }
     // False: the class that it leads to is not possible, and all is as before.
-    bool apply(int kind, int x, int y, const Set& above) {
+    bool apply(int kind, int x, int y, const Set& above, bool forced = false) {
         const bool may_fail = constrained_ || !request_.equivalent;
         const std::size_t before = may_fail ? graph_.mark() : 0;
         if (kind == inserts) graph_.insert(x, y, above);
@@ -501,7 +500,9 @@ private:
         else graph_.turn(x, y, above);
         if (may_fail) {
             bool possible = !constrained_ || graph_.settle(graph_.changed(), allowed_);
-            if (possible && !request_.equivalent) possible = new_class();
+            // The member had to be turned before it was changed. Where this costs more than the operator gains, steps could
+            // lead in a circle.
+            if (possible && !forced && !request_.equivalent) possible = rank_of(member_gain(before)) > 0;
             if (!possible) {
                 graph_.undo(before);
                 return false;
@@ -511,22 +512,6 @@ private:
         ++result_.steps;
         return true;
     }
-    // Gains of scores that are not equivalent could lead in a circle: a class is visited once in a climb.
-    bool new_class() {
-        std::uint64_t hash = 0;
-        for (int v : graph_.changed()) hash += hash_of(v) - hashes_[v];
-        if (!visited_.insert(hash_ + hash).second) return false;
-        hash_ += hash;
-        for (int v : graph_.changed()) hashes_[v] = hash_of(v);
-        return true;
-    }
-    std::uint64_t hash_of(int v) const {
-        std::uint64_t sum = 0;
-        for (int p : graph_[v].parents) sum += mixed_bits(mixed_bits(v + 1) ^ (2 * static_cast<std::uint64_t>(p) + 1));
-        for (int w : graph_[v].neighbours) sum += mixed_bits(mixed_bits(v + 1) ^ (2 * static_cast<std::uint64_t>(w) + 2));
-        return sum;
-    }
-
     bool step() {
         for (int kind = 0; kind < kinds; ++kind)
             for (int y; (y = best_[kind].best()) >= 0;) {
@@ -596,10 +581,9 @@ private:
         ++epoch_;
         graph_.mark();
         blocked_ = std::minmax(op.x, op.y);
-        visited_.clear();
         const auto steps = result_.steps;
         bool better = false;
-        if (apply(deletes, op.x, op.y, op.above)) {
+        if (apply(deletes, op.x, op.y, op.above, true)) {
             gained_ += loss;
             refresh(op.x, op.y);
             climb();
@@ -607,7 +591,7 @@ private:
                 unblock(op);
                 climb();
             }
-            better = rank_of(request_.equivalent ? gained_ - before : member_gain()) > 0;
+            better = rank_of(request_.equivalent ? gained_ - before : member_gain(0)) > 0;
         }
         blocked_ = {-1, -1};
         if (better) {
@@ -629,20 +613,15 @@ private:
         held_ = held;
         gained_ = before;
         result_.steps = steps;
-        if (!request_.equivalent) rehash();
         return false;
     }
     void unblock(const Forced& op) {
         blocked_ = {-1, -1};
         for (int v : {op.x, op.y}) reset(v, inserts);
     }
-    void rehash() {
-        hash_ = 0;
-        for (int v = 0; v < n_; ++v) hash_ += hashes_[v] = hash_of(v);
-    }
-    double member_gain() {                               // since the mark
+    double member_gain(std::size_t mark) {
         double sum = 0;
-        for (auto& [v, member] : graph_.members_before()) sum += gain_of(family(v, graph_[v].member), family(v, member));
+        for (auto& [v, member] : graph_.members_before(mark)) sum += gain_of(family(v, graph_[v].member), family(v, member));
         return sum;
     }
 
@@ -713,9 +692,6 @@ private:
     std::uint64_t mark_ = 0;
     std::pair<int, int> blocked_{-1, -1};                // may not be joined while it is tried without
     std::vector<int> held_;                              // whose operators were refused for another reason than a way
-    std::unordered_set<std::uint64_t> visited_;
-    std::vector<std::uint64_t> hashes_;
-    std::uint64_t hash_ = 0;
     double quantum_ = 1e-11, gained_ = 0;
     GesResult result_;
     Clock::time_point start_;

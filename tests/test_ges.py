@@ -135,6 +135,13 @@ def test_a_score_that_is_not_equivalent_ends_and_tells_the_score_of_its_member(s
     assert total == pytest.approx(found.score, rel=1e-9)
 
 
+def test_gains_that_are_not_those_of_the_member_lead_in_no_circle():
+    """Where every operator was made that gains in the member that it is about, this climb had no end."""
+    data = sp.simulate.mixed(100, 2, 200, seed=0).data
+    found = sp.find(data, score="mvp", search="ges(extended=False)", time_limit=60)
+    assert not found.stopped
+
+
 # Constraints
 
 

@@ -5,8 +5,8 @@ Out: Found with a class: its CPDAG, and the score of a member that honours the c
 return the best class so far.
 
 If Markov equivalent DAGs score the same, so does every member. If not, an operator is chosen by its gain in the member
-that it is about (as other programs do), what is tried is kept if the members that are reached score more, and the
-score is that of the member alone."""
+that it is about (as other programs do), it is made only if the member that it leads to scores more than the present
+one, and the score is that of the member alone."""
 
 from __future__ import annotations
 
