@@ -276,7 +276,7 @@ def test_tables_and_scored_sets_can_be_copied_and_pickled():
         ([[1], [0]], [[], []], [2, 1], "limit"),
         ([[], [0]], [[1], []], [0, 1], "required"),
         ([[0], [0]], [[], []], [1, 1], "in range"),
-        ([[1]], [[], []], [1, 1], "one list"),
+        ([[1]], [[], []], [1, 1], "every child"),
     ],
 )
 def test_the_core_checks_what_it_is_allowed(candidates, required, most, word):

@@ -285,7 +285,7 @@ def test_register_takes_whole_models_under_new_words() -> None:
         (named(None), "Named has the word None"),
         (named("table"), "there is a model 'table' already"),
         (named("linear-gaussian"), "there is a model 'linear-gaussian' already"),
-        (3, "register takes a Score, Search or Format of spinney.catalog, or a class of models, not 3"),
+        (3, "register takes a Score, Search, Candidates or Format of spinney.catalog, or a class of models, not 3"),
     ):
         with pytest.raises(sp.ChoiceError, match=words):
             sp.register(wrong)  # type: ignore[arg-type]

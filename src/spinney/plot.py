@@ -108,7 +108,7 @@ def _heat_map(model: LocalModel) -> Any:
     count = int(np.prod(sizes, dtype=object)) if sizes else 1
     levels = model.family[model.child] or ()
     if count > MOST_ROWS * 10 or len(levels) > 100:
-        raise LimitError(f"the table of {model.child!r} has {count:,} rows, too many to be drawn; use report() instead")
+        raise LimitError(f"the table of {model.child!r} has {count:,} rows, too many to be drawn; a report shows it")
     codes = (
         np.array(np.unravel_index(np.arange(count), sizes)).reshape(len(sizes), count) if sizes else np.empty((0, 1))
     )
@@ -140,7 +140,7 @@ def _tree(model: LocalModel) -> Any:
     assert diagram is not None
     leaves = sum(end for _, end in diagram.boxes)
     if leaves > MOST_LEAVES:
-        raise LimitError(f"the tree of {model.child!r} has {leaves} leaves, too many to be drawn; use report() instead")
+        raise LimitError(f"the tree of {model.child!r} has {leaves} leaves, too many to be drawn; a report shows it")
     places = tree_places(diagram)
     deep = max(depth for _, depth in places)
     figure = _figure(1.9 * max(leaves, 2), 1.35 * (deep + 1))

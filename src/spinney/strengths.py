@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from spinney.catalog import choose_prior, choose_score
 from spinney.choices import Choice
 from spinney.dataset import Data, Dataset, as_dataset
-from spinney.errors import ChoiceError, DataError
+from spinney.errors import ChoiceError, DataError, way
 from spinney.graph import Edge
 from spinney.kinds import Continuous
 from spinney.machine import threads_for
@@ -64,8 +64,8 @@ def _chosen(score: str | Choice | None, planned: object) -> str | Choice:
         return choose_score(str(planned))
     except ChoiceError:
         raise ChoiceError(
-            f"the network was learned with the score {planned!r}, which is not known here: name a score, as in "
-            f"edge_strengths(data, score='auto')"
+            f"the network was learned with the score {planned!r}, which is not known here",
+            way("use {}", "score", "auto"),
         ) from None
 
 

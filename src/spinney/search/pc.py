@@ -38,7 +38,7 @@ def run(problem: Problem) -> Found:
         )
     if source.data.n_rows == 0:
         raise ChoiceError(
-            f"the table has no rows, and search {method.name} tests rows; give rows, or use another search"
+            f"the table has no rows, and search {method.name} tests rows", way("use {}", "search", "tabu")
         )
     test, most_bytes = method["test"], 0.0
     limits: AbstractContextManager[None] = nullcontext()
