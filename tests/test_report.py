@@ -88,10 +88,10 @@ def test_strengths_of_a_network_that_was_cut_and_of_one_without_a_plan(tmp_path:
 def test_a_score_that_is_not_known_here_is_said(clinic: sp.Dataset) -> None:
     net = sp.fit(clinic, {"heart": ["smoker"]})
     foreign = sp.Network(net.kinds, net.models, plan={"score": "ours(x=1)"})
-    with pytest.raises(ChoiceError, match="name a score"):
+    with pytest.raises(ChoiceError, match="which is not known here"):
         foreign.edge_strengths(clinic)
     facts = collect(foreign, clinic)
-    assert "name a score" in facts["strengths_missing"] and facts["edges"][0]["strength"] is None
+    assert "which is not known here" in facts["strengths_missing"] and facts["edges"][0]["strength"] is None
     assert foreign.edge_strengths(clinic, score="bic")
 
 
