@@ -109,7 +109,14 @@ struct SetsHandle {                                      // arrays are made when
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of spinney; the public API is in Python.";
     nb::set_leak_warnings(false);                        // a table may live to the end: in a cache, or frozen by gc.freeze()
-    nb::class_<Control>(m, "Stop").def(nb::init<>()).def("set", [](Control& self) { self.stop = true; });
+    nb::class_<Control>(m, "Stop")
+        .def(nb::init<>())
+        .def("set", [](Control& self) { self.stop = true; })
+        .def("check", [](const Control& self) {          // for work in Python, now and then
+            if (!self.stop) return;
+            PyErr_SetNone(PyExc_TimeoutError);
+            throw nb::python_error();
+        });
 
     nb::class_<Spec>(m, "Spec").def(
         nb::init<const std::string&, double, std::vector<double>, double, const std::vector<int>&, const NetworkIn&>(),
@@ -143,6 +150,7 @@ NB_MODULE(_core, m) {
         .def_prop_ro("looked", [](const SetsHandle& self) { return self.sets.looked; })
         .def_prop_ro("left_out", [](const SetsHandle& self) { return self.sets.left_out; })
         .def_prop_ro("scored", [](const SetsHandle& self) { return self.sets.scored; })
+        .def_prop_ro("known", [](const SetsHandle& self) { return self.sets.known; })
         .def_prop_ro("stopped", [](const SetsHandle& self) { return self.ending.text(); });
 
     nb::class_<Table>(m, "Table")
@@ -180,7 +188,7 @@ NB_MODULE(_core, m) {
         .def_ro("most", &Allowed::most);
 
     // What a score group makes, and what every operation takes.
-    nb::class_<Scores>(m, "Scores").def_prop_ro("variables", &Scores::variables);
+    nb::class_<Scores>(m, "Scores").def_prop_ro("variables", &Scores::variables).def_prop_ro("walks", &Scores::walks);
 
     m.def(
         "table_scores",
@@ -249,22 +257,34 @@ NB_MODULE(_core, m) {
     m.def(
         "parent_sets",
         [](const Scores& scores, const Allowed& allowed, bool prune, bool bounds, int threads, nb::object progress, double time_limit,
-           bool partial, double most_bytes) {
+           bool partial, double most_bytes, const KnownScores* known, FamilyLog* log,
+           std::optional<std::tuple<int, int, std::uint64_t, std::uint64_t>> part, bool only_known) {
             must(allowed.variables() == scores.variables(), "a limit per child");
+            must(known ? &known->allowed() == &allowed : !only_known, "scores known of the same sets");
+            must(partial || !only_known, "a part of the sets, where nothing is scored");
+            must(!log || log->lanes() >= threads, "a lane per thread");
+            Block block;
+            if (part) {
+                std::tie(block.size, block.child, block.begin, block.end) = *part;
+                must(known && log && block.size >= 0, "what is known below a block, and a log");
+                must(scores.walks() || (block.child >= 0 && block.child < allowed.variables()), "a child that there is");
+            }
             scores.check(allowed);
             Control control;
             Team team(threads, control);
             scores.prepare(everybody(scores.variables()), team);
-            SetsRequest request{allowed, prune, bounds, partial, most_bytes};
+            SetsRequest request{allowed, prune, bounds, partial, most_bytes, known, log, part ? &block : nullptr, only_known};
             Ending ending;
             ScoredSets found = run(control, progress, ending, time_limit, [&] { return scores.parent_sets(request, team, control); },
                                    time_limit == 0 && progress.is_none() && scores.brief(allowed));
             team.dismiss();
             return SetsHandle{std::move(found), ending};
         },
-        "scores"_a, "allowed"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(), "time_limit"_a, "partial"_a, "most_bytes"_a);
+        "scores"_a, "allowed"_a, "prune"_a, "bounds"_a, "threads"_a, "progress"_a.none(), "time_limit"_a, "partial"_a, "most_bytes"_a,
+        "known"_a.none() = nb::none(), "log"_a.none() = nb::none(), "block"_a.none() = nb::none(), "only_known"_a = false);
 
     bind_searches(m);
+    bind_posterior(m);
     bind_tests(m);
     bind_parts(m);
     bind_trees(m);
@@ -272,4 +292,5 @@ NB_MODULE(_core, m) {
     bind_polynomial(m);
     bind_mars(m);
     bind_gaussian(m);
+    bind_known(m);
 }

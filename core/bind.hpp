@@ -29,6 +29,7 @@ using namespace nb::literals;
 namespace spinney {
 
 void bind_searches(nb::module_& m);
+void bind_posterior(nb::module_& m);
 void bind_tests(nb::module_& m);
 void bind_parts(nb::module_& m);
 void bind_trees(nb::module_& m);
@@ -36,6 +37,7 @@ void bind_graphs(nb::module_& m);
 void bind_polynomial(nb::module_& m);
 void bind_mars(nb::module_& m);
 void bind_gaussian(nb::module_& m);
+void bind_known(nb::module_& m);
 
 using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 using Ints = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;

@@ -5,7 +5,7 @@
 namespace spinney {
 namespace {
 
-class PolynomialScores final : public FamilyByFamily {
+class PolynomialScores final : public Scores {
 public:
     // log_scales: of what the values of every continuous column of the table were divided by.
     PolynomialScores(const Table& table, PolynomialSpec spec, const std::vector<double>& log_scales) : spec_(std::move(spec)) {
@@ -19,11 +19,13 @@ public:
     }
     int variables() const override { return static_cast<int>(data_.columns.size()); }
     std::size_t rows() const override { return data_.rows; }
-    FamilyScores workers(double most_bytes) const override { return polynomial_scores(data_, spec_, most_bytes); }
+    std::unique_ptr<LocalScores> local(double most_bytes = 0) const override {
+        return std::make_unique<PolynomialFamilies>(data_, spec_, most_bytes);
+    }
     bool brief(std::span<const Family> families) const override {
         return static_cast<double>(families.size()) * static_cast<double>(data_.rows) < (spec_.degree == 1 ? 1e5 : 1e4);
     }
-    PolynomialFamilies worker(int child) const { return {data_, spec_, child}; }
+    PolynomialFamilies families() const { return {data_, spec_}; }
 
 private:
     const PolynomialSpec spec_;
@@ -58,7 +60,7 @@ void bind_polynomial(nb::module_& m) {
             [](const PolynomialScores& self, int child, const std::vector<int>& parents, Control* stop) {
                 const Family family = checked_family(child, parents, self.variables());
                 const FamilyLikelihood found =
-                    stoppable(stop, [&] { return self.worker(child).likelihood(parents); }, self.brief({&family, 1}));
+                    stoppable(stop, [&] { return self.families().likelihood(child, parents); }, self.brief({&family, 1}));
                 return std::pair(found.log_likelihood, found.parameters);
             },
             "child"_a, "parents"_a, "stop"_a.none() = nb::none())
@@ -68,7 +70,7 @@ void bind_polynomial(nb::module_& m) {
             "fit",
             [](const PolynomialScores& self, int child, const std::vector<int>& parents, Control* stop) {
                 const Family family = checked_family(child, parents, self.variables());
-                const auto fits = stoppable(stop, [&] { return self.worker(child).fit(parents); }, self.brief({&family, 1}));
+                const auto fits = stoppable(stop, [&] { return self.families().fit(child, parents); }, self.brief({&family, 1}));
                 nb::list out;
                 for (const CellFit& fit : fits) {
                     nb::list ranges;

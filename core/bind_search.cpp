@@ -1,5 +1,6 @@
 // The interface for searches: greedy and boss over any scores; dynamic programming and orders over listed sets; best trees.
 #include "bind.hpp"
+#include "near_scores.hpp"
 #include "search_boss.hpp"
 #include "search_branching.hpp"
 #include "search_dp.hpp"
@@ -149,6 +150,24 @@ void bind_searches(nb::module_& m) {
         },
         "scores"_a, "start"_a, "allowed"_a, "runs"_a, "patience"_a, "seed"_a, "threads"_a, "progress"_a.none(), "time_limit"_a,
         "most_bytes"_a = 0.0);
+
+    m.def(
+        "near_scores",                                   // of a family with each candidate, as searches rank them
+        [](const Scores& scores, int child, const std::vector<int>& parents, const std::vector<int>& candidates) {
+            const int n = scores.variables();
+            Family family = checked_family(child, parents, n);
+            for (int c : candidates) scores.check(checked_family(child, with(family.parents, c), n));
+            Control control;
+            Team team(1, control);
+            scores.prepare(everybody(n), team);
+            const auto local = scores.local();
+            std::vector<double> found(candidates.size());
+            auto* near = dynamic_cast<NearScores*>(local.get());
+            must(near, "a score that has near scores");
+            near->near(child, family.parents, candidates, -std::numeric_limits<double>::infinity(), found.data());
+            return found;
+        },
+        "scores"_a, "child"_a, "parents"_a, "candidates"_a);
 
     m.def(
         "project_order",

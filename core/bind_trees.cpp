@@ -95,11 +95,11 @@ void bind_trees(nb::module_& m) {
     nb::class_<TreeSpec>(m, "TreeSpec")
         .def("__init__",
              [](TreeSpec* self, bool binned, double alpha, double mu0, double a, double nu, double lambda, double kappa,
-                double ess, bool structure_prior, double log_cuttings, std::vector<double> size_prior, bool linear, double tau) {
-                 new (self) TreeSpec{binned, {alpha, mu0, a, nu, lambda, kappa, ess, linear, tau}, structure_prior, log_cuttings, std::move(size_prior)};
+                double ess, bool structure_prior, double log_cuttings, std::vector<double> size_prior, bool linear, double tau, bool average) {
+                 new (self) TreeSpec{binned, {alpha, mu0, a, nu, lambda, kappa, ess, linear, tau}, structure_prior, log_cuttings, std::move(size_prior), average};
              },
              "binned"_a, "alpha"_a, "mu0"_a, "a"_a, "nu"_a, "lam"_a, "kappa"_a, "ess"_a, "structure_prior"_a, "log_cuttings"_a,
-             "size_prior"_a, "linear"_a = false, "tau"_a = 1.0);
+             "size_prior"_a, "linear"_a = false, "tau"_a = 1.0, "average"_a = false);
 
     nb::class_<TreeScores, Scores>(m, "TreeScores")
         .def(nb::init<const Table&, TreeSpec, std::vector<PartIn>>(), "table"_a, "spec"_a, "parts"_a, nb::keep_alive<1, 2>())

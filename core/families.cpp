@@ -32,15 +32,18 @@ std::vector<std::vector<int>> undominated(const ListedSets& sets) {
                 if (bit[p] < 0) bit[p] = bits++;
         const std::size_t words = bits / 64 + 1;
         std::vector<std::uint64_t> masks, own(words);    // of the kept ones, one after another
+        SmallSets small;
         for (std::size_t i = 0; i < sets[v].size(); ++i) {
             std::fill(own.begin(), own.end(), 0);
             for (int p : sets[v][i].parents) own[bit[p] / 64] |= std::uint64_t{1} << (bit[p] % 64);
-            bool dominated = false;
-            for (std::size_t k = 0; k < masks.size() && !dominated; k += words) {
+            const bool few = SmallSets::small(sets[v][i].parents);
+            bool dominated = few && small.one_within(sets[v][i].parents);
+            for (std::size_t k = 0; !few && k < masks.size() && !dominated; k += words) {
                 dominated = true;
                 for (std::size_t w = 0; w < words && dominated; ++w) dominated = !(masks[k + w] & ~own[w]);
             }
             if (dominated) continue;
+            small.add(sets[v][i].parents);
             kept[v].push_back(static_cast<int>(i));
             masks.insert(masks.end(), own.begin(), own.end());
         }

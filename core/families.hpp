@@ -2,7 +2,9 @@
 // variables can lie on a common cycle.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "local_scores.hpp"
@@ -26,6 +28,31 @@ struct Families {
 };
 
 Families flat(const ListedSets& sets);
+
+// Sets of few numbers: is one of them within a given one? A look per subset, where comparing with each would take a second for
+// ten thousand sets.
+class SmallSets {
+public:
+    // Whether it is one to ask about.  REQUIRES: sorted, as everywhere here.
+    static bool small(std::span<const int> set) { return set.size() <= 4 && (set.empty() || set.back() < 0xffff); }
+    void add(std::span<const int> set) {
+        if (small(set)) packed_.insert(pack(set, ~0u));
+    }
+    bool one_within(std::span<const int> set) const {    // REQUIRES: small(set)
+        for (unsigned chosen = 0; chosen < 1u << set.size(); ++chosen)
+            if (packed_.contains(pack(set, chosen))) return true;
+        return false;
+    }
+
+private:
+    static std::uint64_t pack(std::span<const int> set, unsigned chosen) {
+        std::uint64_t word = 0;
+        for (std::size_t i = 0; i < set.size(); ++i)
+            if (chosen >> i & 1) word = word << 16 | static_cast<std::uint64_t>(set[i] + 1);
+        return word;
+    }
+    std::unordered_set<std::uint64_t> packed_;
+};
 
 // Per child the places of the sets that no listed subset equals or beats. REQUIRES: best first; among equals the smaller first.
 std::vector<std::vector<int>> undominated(const ListedSets& sets);

@@ -42,7 +42,7 @@ std::vector<Looked> sets_of_size(const std::vector<int>& candidates, int size) {
 }
 
 struct Counts {
-    std::atomic<std::uint64_t> scored{0}, left_out{0};
+    std::atomic<std::uint64_t> scored{0}, left_out{0}, known{0};
 };
 
 // One child: its sets, one size after another.
@@ -53,9 +53,16 @@ public:
           candidates_(allowed_.candidates(child)), child_(child) {}
 
     // The smallest set that the child may have: what is required.
-    void first(Counts& counts) {
+    void first(int thread, Counts& counts) {
         if (!std::isnan(first_)) return;
+        const std::uint64_t rank = allowed_.most[child_] < static_cast<int>(required_.size()) ? 0 : rank_of(required_);
+        if (request_.known) first_ = request_.known->score(child_, required_.size(), rank);
+        if (!std::isnan(first_)) {
+            ++counts.known;
+            return;
+        }
         first_ = scores_.worker(child_)->score(required_);
+        log(thread, rank, required_.size(), first_);
         ++counts.scored;
     }
     // The sets of the next size. After a stop those of them that were scored are kept.
@@ -63,8 +70,12 @@ public:
         if (size > allowed_.most[child_]) return;
         auto families = sets_of_size(candidates_, size);
         std::vector<std::unique_ptr<FamilyWorker>> workers(team.size());     // one per thread, made there
-        team.run(families.size(), [&](int thread, std::size_t task) {
-            look(families[task], workers[thread], counts);
+        const Block* block = request_.block;
+        replaying_ = request_.only_known || (block && size < block->size);
+        const std::size_t end = block && !replaying_ ? std::min<std::uint64_t>(block->end, families.size()) : families.size();
+        const std::size_t begin = block && !replaying_ ? std::min<std::uint64_t>(block->begin, end) : 0;
+        team.run(end - begin, [&](int thread, std::size_t task) {
+            look(thread, families[begin + task], families.size() - 1 - begin - task, workers[thread], counts);
             ++control.done;
         });
         for (const Looked& family : families)
@@ -86,7 +97,10 @@ private:
 
     double slack(const Looked& family) const { return tie * (std::abs(family.subsets) + static_cast<double>(scores_.rows)); }
 
-    void look(Looked& family, std::unique_ptr<FamilyWorker>& worker, Counts& counts) {
+    void log(int thread, std::uint64_t rank, std::size_t size, double score) const {
+        if (request_.log) request_.log->add(thread, {rank, score, child_, static_cast<std::uint16_t>(size), 0});
+    }
+    void look(int thread, Looked& family, std::uint64_t rank, std::unique_ptr<FamilyWorker>& worker, Counts& counts) {
         const auto& parents = family.parents;
         for (std::size_t i = 0; i < parents.size(); ++i) {
             const Below& smaller = below_[rank_without(parents, i)];
@@ -94,10 +108,17 @@ private:
             family.likelihood = std::max(family.likelihood, smaller.likelihood);
         }
         if (!std::includes(parents.begin(), parents.end(), required_.begin(), required_.end())) return;
-        if (parents.size() == required_.size()) {        // known from the beginning
+        if (parents.size() == required_.size()) {        // known from the beginning, but for blocks
+            first(thread, counts);
             family.score = first_;
             family.scored = true;
             return;
+        }
+        if (request_.known) {
+            const double score = request_.known->score(child_, parents.size(), rank);
+            family.scored = !std::isnan(score);
+            if (family.scored) family.score = score, ++counts.known;
+            if (family.scored || replaying_) return;
         }
         if (!worker) worker = scores_.worker(child_);
         if (request_.bounds && !std::isinf(family.subsets) &&
@@ -109,7 +130,14 @@ private:
         }
         family.score = worker->score(parents);
         family.scored = family.score > worst;            // no model of several had the room for it
+        if (family.scored) log(thread, rank, parents.size(), family.score);
         ++(family.scored ? counts.scored : counts.left_out);
+    }
+    std::uint64_t rank_of(const std::vector<int>& parents) const {
+        std::uint64_t rank = 0;
+        int k = static_cast<int>(parents.size());
+        for (int p : parents) rank += binomials_.at(allowed_.place(child_, p), k--);
+        return rank;
     }
     std::uint64_t rank_without(const std::vector<int>& parents, std::size_t skip) const {
         std::uint64_t rank = 0;
@@ -126,6 +154,7 @@ private:
     const std::vector<int>&required_, &candidates_;
     int child_;
     double first_ = std::numeric_limits<double>::quiet_NaN();
+    bool replaying_ = false;                             // nothing is scored: a size below that of the block
     KeptSets kept_;
     std::vector<Below> below_;                           // by rank: the sets with one parent less
 };
@@ -142,12 +171,19 @@ ScoredSets score_family_sets(const FamilyScores& scores, const SetsRequest& requ
     std::vector<ChildSets> children;
     children.reserve(n);
     for (int child = 0; child < n; ++child) children.emplace_back(scores, request, binomials, child);
-    team.run(n, [&](int, std::size_t child) { children[child].first(counts); });
-    if (control.stop && request.partial) team.finish(n, [&](int, std::size_t child) { children[child].first(counts); });
+    if (const Block* block = request.block) {
+        for (int size = 0; size <= block->size && !control.stop; ++size) children[block->child].layer(size, team, control, counts);
+        result.scored = counts.scored;
+        result.left_out = counts.left_out;
+        return result;
+    }
+    team.run(n, [&](int thread, std::size_t child) { children[child].first(thread, counts); });
+    if (control.stop && request.partial) team.finish(n, [&](int thread, std::size_t child) { children[child].first(thread, counts); });
     for (int size = 0; size <= deepest && !control.stop; ++size)
         for (int child = 0; child < n && !control.stop; ++child) children[child].layer(size, team, control, counts);
     result.scored = counts.scored;
     result.left_out = counts.left_out;
+    result.known = counts.known;
     result.looked = std::max<std::uint64_t>(control.done, n);
     if (control.stop && !request.partial) return result;
     std::vector<KeptSets> kept;

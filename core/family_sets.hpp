@@ -51,6 +51,7 @@ public:
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
         for (std::size_t i = 0; i < candidates.size(); ++i) out[i] = score(child, with(parents, candidates[i]));
     }
+    bool one_by_one() const override { return true; }
     std::uint64_t left_out() const override { return scores_.left_out ? scores_.left_out->load() : 0; }
     std::unique_ptr<LocalScores> another() const override { return std::make_unique<WorkerScores>(scores_, workers_.size()); }
 

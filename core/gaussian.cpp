@@ -180,17 +180,19 @@ bool GaussianScores::residuals_of(int child, std::span<const int> parents, std::
     for (int p : parents) columns_.push_back(function_->column(p));
     columns_.push_back(function_->column(child));
     if (std::find(columns_.begin(), columns_.end(), -1) != columns_.end()) return false;
-    for (int c : candidates) columns_.push_back(std::max(0, function_->column(c)));
+    for (int c : candidates) columns_.push_back(function_->column(c));
     const std::size_t k = parents.size(), m = columns_.size();
     rest_.resize(k * m), variance_.resize(m), shared_.resize(m);
+    const double* with_child = all->row(columns_[k]);
     for (std::size_t c = 0; c < m; ++c) {
-        variance_[c] = (*all)(columns_[c], columns_[c]);
-        shared_[c] = (*all)(columns_[k], columns_[c]);
+        const int column = std::max(columns_[c], 0);
+        variance_[c] = all->variance[column];
+        shared_[c] = with_child[column];
     }
     for (std::size_t i = 0; i < k; ++i) {
         double* row = &rest_[i * m];
-        const double* from = &all->matrix[static_cast<std::size_t>(columns_[i]) * all->columns];
-        for (std::size_t c = 0; c < m; ++c) row[c] = from[columns_[c]];
+        const double* from = all->row(columns_[i]);
+        for (std::size_t c = 0; c < m; ++c) row[c] = from[std::max(columns_[c], 0)];
         for (std::size_t j = 0; j < i; ++j) {
             const double* earlier = &rest_[j * m];
             const double share = earlier[i] / earlier[j];
@@ -203,24 +205,34 @@ bool GaussianScores::residuals_of(int child, std::span<const int> parents, std::
             shared_[c] -= with_child * row[c];
         }
     }
-    return variance_[k] > imprecise * (*all)(columns_[k], columns_[k]);
+    return variance_[k] > imprecise * all->variance[columns_[k]];
 }
 
-void GaussianScores::near(int child, std::span<const int> parents, std::span<const int> candidates, double* out) {
+void GaussianScores::near(int child, std::span<const int> parents, std::span<const int> candidates, double least, double* out) {
     const double now = score(child, parents);
     if (counted(child, candidates) || !std::isfinite(now) || !residuals_of(child, parents, candidates))
         return extend(child, parents, candidates, out);
     const Covariance& all = *function_->gaussian();
     const std::size_t k = parents.size();
-    const double prior = common_->spec.prior(k + 1) - common_->spec.prior(k) - common_->penalty, rows = static_cast<double>(common_->data.rows);
-    const double least = imprecise * all(columns_[k], columns_[k]);
+    const double with_prior = now + common_->spec.prior(k + 1) - common_->spec.prior(k) - common_->penalty;
+    const double half = static_cast<double>(common_->data.rows) / 2, lowest = imprecise * all.variance[columns_[k]];
+    const double most = variance_[k] * std::exp(std::min(1.0, (with_prior - least) / half)) * (1 + 1e-9);      // what may be left to gain
+    std::vector<int> others;
+    std::vector<std::size_t> places;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         const std::size_t c = k + 1 + i;
         const double left = variance_[k] - shared_[c] * shared_[c] / variance_[c];
-        if (function_->column(candidates[i]) >= 0 && variance_[c] > imprecise * all(columns_[c], columns_[c]) && left > least)
-            out[i] = now - rows / 2 * std::log(left / variance_[k]) + prior;
-        else extend(child, parents, candidates.subspan(i, 1), out + i);
+        if (columns_[c] < 0 || !(variance_[c] > imprecise * all.variance[columns_[c]]) || !(left > lowest)) {
+            others.push_back(candidates[i]);
+            places.push_back(i);
+        } else {
+            out[i] = left > most ? -std::numeric_limits<double>::infinity() : with_prior - half * std::log(left / variance_[k]);
+        }
     }
+    if (others.empty()) return;
+    std::vector<double> found(others.size(), -std::numeric_limits<double>::infinity());
+    extend(child, parents, others, found.data());
+    for (std::size_t i = 0; i < others.size(); ++i) out[places[i]] = found[i];
 }
 
 // Foreseen a part at a time, as much as is remembered at once.

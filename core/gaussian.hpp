@@ -67,7 +67,7 @@ public:
     GaussianScores(const MixedData& data, GaussianSpec spec, Team& team);
     double score(int child, std::span<const int> parents) override;
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override;
-    void near(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override;
+    void near(int child, std::span<const int> parents, std::span<const int> candidates, double least, double* out) override;
     std::unique_ptr<LocalScores> another() const override;
     FamilyLikelihood likelihood(int child, std::span<const int> parents) override;
 
@@ -89,7 +89,7 @@ private:
     std::unique_ptr<FamilyScorer> tables_, likelihoods_;
     SetCache<Terms> known_;
     std::vector<int> larger_, family_, with_child_;
-    std::vector<int> columns_;                           // of near(): parents, child, candidates
+    std::vector<int> columns_;                           // of near(): parents, child, candidates; -1: none of the matrix
     std::vector<double> rest_, variance_, shared_;       // given the parents: covariances with each, variances, covariances with the child
 };
 

@@ -49,7 +49,7 @@ void GrowShrinkTree::add(LocalScores& scores, Node& node) {
     std::set_difference(allowed_.candidates(child_).begin(), allowed_.candidates(child_).end(), node.set.begin(), node.set.end(),
                         std::back_inserter(candidates_));
     found_.assign(candidates_.size(), lowest);
-    if (auto* near = dynamic_cast<NearScores*>(&scores)) near->near(child_, node.set, candidates_, found_.data());
+    if (auto* near = dynamic_cast<NearScores*>(&scores)) near->near(child_, node.set, candidates_, node.score, found_.data());
     else scores.extend(child_, node.set, candidates_, found_.data());
 
     for (std::size_t i = 0; i < candidates_.size(); ++i)

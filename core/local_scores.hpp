@@ -32,6 +32,8 @@ public:
     virtual double score(int child, std::span<const int> parents) = 0;
     // out[i] = score(child, parents + candidates[i])
     virtual void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) = 0;
+    // Whether extend() scores one family after the other, so that threads may share them without losing anything.
+    virtual bool one_by_one() const { return false; }
     // Of scores that are penalised likelihoods; the others have none. NaN where a family needs too much.  REQUIRES: parents sorted.
     virtual FamilyLikelihood likelihood(int, std::span<const int>) { throw std::logic_error("a score without likelihoods"); }
     // What score() says of a family that is not available; any that is, scores more.

@@ -48,7 +48,7 @@ struct Growth {
     std::vector<Knot> knots;
     std::vector<double> squares, centred, along;         // per knot: of the hinge; its product with the line
     std::vector<double> toward;                          // per knot and response
-    double line_squares = 0, least_line = 0;
+    double line_squares = 0, least_line = 0, high_squares = 0;      // high: centred, of the hinge of a column of two values
     std::vector<double> line_toward;
     double bytes() const {
         return 12.0 * static_cast<double>(rows.size()) + static_cast<double>(knots.size()) * (40 + 8.0 * static_cast<double>(line_toward.size()));
@@ -69,7 +69,7 @@ struct Term {
 struct Candidate {
     double reduction = 0;
     std::size_t term = 0, growth = 0;
-    int knot = -1;                                       // -1: the line
+    int knot = -1;                                       // -1: the line, or the hinge at the smaller of two values
     bool line = false;                                   // counts
 };
 
@@ -110,7 +110,8 @@ public:
             take(best);
             last = squares - squares_;
             const double now = 1 - squares_ / total_;
-            if (spec_.threshold > 0 && now - before < spec_.threshold) {
+            const bool little = now - before < spec_.threshold, far = 1 - mars_gcv(squares_, n_, terms_.size(), spec_.penalty) / alone < -10;
+            if (spec_.threshold > 0 && (little || far)) {
                 while (terms_.size() > terms) {
                     terms_.pop_back();
                     basis_.pop_back();
@@ -119,11 +120,10 @@ public:
                 }
                 rest_ = rest;
                 squares_ = squares;
-                return "R2 gains less than the threshold";
+                return little ? "R2 gains less than the threshold" : "GCV is far above that of the constant";
             }
             before = now;
             if (spec_.threshold > 0 && now > 1 - spec_.threshold) return "R2 is above 1 - threshold";
-            if (spec_.threshold > 0 && 1 - mars_gcv(squares_, n_, places_, spec_.penalty) / alone < -10) return "GCV is far above that of the constant";
         }
         return "max_terms is reached";
     }
@@ -199,6 +199,12 @@ private:
         };
         if (line) offer(by_line, -1);
         const double least = places_ < 15 ? 0.01 : 1e-5;
+        // With two values the hinge differs from the line by B, which is explained: the numbers of the line are its numbers.
+        if (!line && columns_[own.column]->two_values && own.line_squares > least * own.high_squares && divided(term, *columns_[own.column])) {
+            double sum = 0;
+            for (double toward : own.line_toward) sum += toward * toward;
+            offer(sum / own.line_squares, -1);
+        }
         for (std::size_t k = 0; k < own.knots.size(); ++k) {
             const double along = own.along[k], squares = own.squares[k] - along * along * inverse;
             if (!(squares > least * own.centred[k])) continue;
@@ -230,6 +236,7 @@ private:
             own.line_squares = l2;
             const double unit = term.unit * columns_[c]->unit;
             own.least_line = std::max(least_line / (unit * unit), rounding * (l2 - l1 * l1 / static_cast<double>(n_)));
+            if (columns_[c]->two_values) own.high_squares = hinge_at_low(b, *columns_[c]);
             own.line_toward.resize(responses_);
             for (std::size_t r = 0; r < responses_; ++r) {
                 const double* y = start_.data() + r * n_;
@@ -244,17 +251,43 @@ private:
         term.absorbed = 0;
     }
 
+    // Centred squares of the hinge at the smaller of two values.
+    double hinge_at_low(const std::vector<double>& b, const MarsColumn& column) const {
+        const double *x = column.values, low = x[column.order.front()];
+        double h1 = 0, h2 = 0;
+        for (std::size_t i = n_; i-- > 0 && x[column.order[i]] != low;) {
+            const double hinge = b[column.order[i]] * (x[column.order[i]] - low);
+            h1 += hinge;
+            h2 += hinge * hinge;
+        }
+        return h2 - h1 * h1 / static_cast<double>(n_);
+    }
+
+    // Whether a column of two values has a knot: between its values, where the rows suffice.
+    bool divided(const Term& term, const MarsColumn& column) const {
+        const double *x = column.values, low = x[column.order.front()];
+        const auto positive = [&](double value) { return value > 0; };
+        const std::size_t used = std::count_if(term.values.begin(), term.values.end(), positive);
+        const Spans span = spans(spec_, n_, columns_.size(), used, !term.factors.empty());
+        std::size_t count = 0;
+        for (std::size_t i = n_; i-- > span.below + 1 && count < span.first;) {
+            if (x[column.order[i - 1]] != low || term.values[column.order[i]] <= 0) continue;
+            ++count;
+        }
+        return count == span.first;
+    }
+
     void make_knots(Growth& own, const std::vector<double>& b, std::size_t used, bool product) {
         const MarsColumn& column = *columns_[own.column];
         const double* x = column.values;
         const Spans span = spans(spec_, n_, columns_.size(), used, product);
         std::size_t next = span.first, positive = 0;
         for (std::size_t i = n_; i-- > span.below + 1;) {
-            const std::uint32_t row = column.order[i];
+            const std::uint32_t row = column.order[i], at = column.order[i - 1];
             if (b[row] == 0) continue;
             own.rows.push_back(row);
-            if (b[row] < 0 || ++positive < next) continue;
-            const std::uint32_t at = column.order[i - 1];
+            // The hinge at the next value is 0 everywhere: the row does not count.
+            if (b[row] < 0 || x[at] == x[own.rows.front()] || ++positive < next) continue;
             own.knots.push_back({x[at], at, static_cast<std::uint32_t>(own.rows.size())});
             next += span.between;
         }
@@ -355,7 +388,7 @@ private:
         const int column = growth.column;
         const MarsColumn& own = *columns_[column];
         if (best.knot < 0) {
-            add(best.term, {column, spec_.lines ? 0 : 1, own.order.front()}, places_ + 1);
+            add(best.term, {column, spec_.lines && best.line ? 0 : 1, own.order.front()}, places_ + 1);
         } else {
             const std::uint32_t row = growth.knots[best.knot].row;
             add(best.term, {column, 1, row}, places_ + 1);

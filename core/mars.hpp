@@ -14,14 +14,15 @@
 //
 // Rules, with n rows and p columns:
 // - Every m-th of the rows with B > 0 gives a knot, counted from the largest x, and the outer e have none; m and e by Friedman's (43)
-//   and (45) with alpha 0.05, where not given; in products e is three times as large (earth: Adjust.endspan 2).
+//   and (45) with alpha 0.05, where not given; in products e is three times as large (earth: Adjust.endspan 2). The count begins
+//   where the hinge is no longer 0 everywhere: of rows that share the largest x only the last one counts.
 // - A hinge counts where more than 1% of its centred squares (from the 15th function on 1e-5) are not explained by the model and the line,
 //   and a line where more than 0.01 of its squares, in the caller's units, are not. A hinge whose line does not count comes alone.
 // - A pair takes two places of max_terms, also where it is a line or a hinge alone, and only the functions in the first so many places as
 //   there are functions are parents: so earth does.
 // - A pair that lowers the squares by more than 1.01 times what is left, or 10 times the step before, is taken for rounding.
-// - The pass ends where max_terms is reached, R2 gains less than `threshold` (that pair is not taken), R2 is above 1 - threshold, or
-//   1 - GCV/GCV0 is below -10.
+// - The pass ends where max_terms is reached, R2 is above 1 - threshold, R2 gains less than `threshold`, or 1 - GCV/GCV0 is below -10;
+//   in the last two cases the pair is not taken.
 // - Where no knot counts, the line x enters, or, without `lines`, the hinge at the smallest x (earth: Auto.linpreds).
 // The second and this rule look at units and origins: whoever wants an answer without them standardises the columns.
 // - Reductions within 1e-9 of each other are equal, and the first is taken: earlier functions, then earlier columns, then larger knots.
@@ -53,7 +54,7 @@ struct MarsColumn {
     const double* values = nullptr;
     double origin = 0, unit = 1;                         // (value - origin) * unit is what the caller calls x
     std::vector<std::uint32_t> order;                    // rows by rising value, equal ones as they come
-    bool two_values = false;                             // such a column has no knots
+    bool two_values = false;                             // its only hinge is at the smaller one
     void sort(std::size_t rows);
 };
 

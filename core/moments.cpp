@@ -46,7 +46,8 @@ struct Exact {
 }  // namespace
 
 Covariance covariance(int columns, std::size_t rows, const FillColumn& fill, Team& team) {
-    Covariance found{columns, std::vector<double>(columns, 0.0), std::vector<double>(static_cast<std::size_t>(columns) * columns, 0.0)};
+    Covariance found{columns, std::vector<double>(columns, 0.0), std::vector<double>(static_cast<std::size_t>(columns) * columns, 0.0), {}};
+    found.take_diagonal();
     if (rows == 0) return found;
     const double n = static_cast<double>(rows);
     team.run(columns, [&](int, std::size_t c) {
@@ -97,6 +98,7 @@ Covariance covariance(int columns, std::size_t rows, const FillColumn& fill, Tea
             }
     });
     Listening::look();
+    found.take_diagonal();
     return found;
 }
 

@@ -34,7 +34,12 @@ struct MixedData {
 // Means and covariances (divisor N) of m columns, m x m. fill(column, first, rows, out) writes a stretch of a column.
 struct Covariance {
     int columns = 0;
-    std::vector<double> mean, matrix;
+    std::vector<double> mean, matrix, variance;          // variance: the diagonal, once more
+    const double* row(int i) const { return matrix.data() + static_cast<std::size_t>(i) * columns; }
+    void take_diagonal() {
+        variance.clear();
+        for (int i = 0; i < columns; ++i) variance.push_back((*this)(i, i));
+    }
     double operator()(int i, int j) const { return matrix[static_cast<std::size_t>(i) * columns + j]; }
 };
 using FillColumn = std::function<void(int column, std::size_t first, std::size_t rows, double* out)>;

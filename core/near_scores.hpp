@@ -8,8 +8,9 @@ namespace spinney {
 class NearScores {
 public:
     virtual ~NearScores() = default;
-    // As LocalScores::extend, to about 1e-12 of the rows; out[i] depends on the child, the parents and candidates[i] alone.
-    virtual void near(int child, std::span<const int> parents, std::span<const int> candidates, double* out) = 0;
+    // As LocalScores::extend, to about 1e-12 of the rows; out[i] depends on the child, the parents and candidates[i] alone. What is
+    // surely below `least` may come as minus infinity.
+    virtual void near(int child, std::span<const int> parents, std::span<const int> candidates, double least, double* out) = 0;
 };
 
 }  // namespace spinney

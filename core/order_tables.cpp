@@ -3,6 +3,8 @@
 #include <cmath>
 #include <random>
 
+#include "families.hpp"
+
 namespace spinney {
 
 OrderTables::OrderTables(const ListedSets& sets) : sets_(sets), children_(sets.size()) {
@@ -26,22 +28,28 @@ OrderTables::OrderTables(const ListedSets& sets) : sets_(sets), children_(sets.s
         pairs_ += candidates;
         for (int i = 0; i < candidates; ++i) child.names.push_back(fixed());
 
-        // A set that scores no better than one within it is never the best. Looking at the first ones only keeps long lists cheap.
+        // A set that scores no better than one within it is never the best. A large one is compared with the first ones only, which
+        // keeps long lists cheap.
         constexpr std::size_t most_compared = 4096;
         std::vector<std::uint64_t> mask(child.words);
+        SmallSets small;
+        auto needless = [&](const ListedSet& set) {
+            if (SmallSets::small(set.parents)) return small.one_within(set.parents);
+            for (std::size_t k = 0; k < std::min(child.scores.size(), most_compared); ++k) {
+                std::uint64_t outside = 0;
+                for (int w = 0; w < child.words; ++w) outside |= child.masks[k * child.words + w] & ~mask[w];
+                if (!outside) return true;
+            }
+            return false;
+        };
         for (const ListedSet& set : sets[v]) {
             std::fill(mask.begin(), mask.end(), 0);
             for (int p : set.parents) {
                 auto i = std::lower_bound(child.candidates.begin(), child.candidates.end(), p) - child.candidates.begin();
                 mask[i / 64] |= bit(static_cast<int>(i));
             }
-            bool needless = false;
-            for (std::size_t k = 0; k < std::min(child.scores.size(), most_compared) && !needless; ++k) {
-                std::uint64_t outside = 0;
-                for (int w = 0; w < child.words; ++w) outside |= child.masks[k * child.words + w] & ~mask[w];
-                needless = !outside;
-            }
-            if (needless) continue;
+            if (needless(set)) continue;
+            small.add(set.parents);
             child.masks.insert(child.masks.end(), mask.begin(), mask.end());
             child.scores.push_back(set.score);
         }

@@ -13,7 +13,11 @@ namespace spinney {
 
 double dot(const double* a, const double* b, std::size_t n);
 double sum(const double* a, std::size_t n);
+void shift(double* column, double by, std::size_t n);
 void subtract(double* from, double factor, const double* column, std::size_t n);     // from -= factor * column
+void dots(const double* a, const double* const* columns, std::size_t count, std::size_t n, double* out);   // with every column
+// to[i] += sum_j factors[j] columns[j][first + i]
+void add(double* to, const double* factors, const double* const* columns, std::size_t count, std::size_t first, std::size_t n);
 
 // A column is taken to be made of others, and dropped, where this share of its length or less is left without them. Far above the
 // rounding of standardised values, also of those with a large offset.
@@ -31,8 +35,8 @@ struct LegendrePowers {
 // polynomial each is. Returns how many there are: values of m different sizes have m - 1 at the most.
 int orthonormal_powers(const double* values, std::size_t n, int degree, double* out, double* shares, LegendrePowers* kept = nullptr);
 
-// `column`, of length 1, made orthogonal to `count` others; false: at most least_share of its polynomial is left. `taken`: how
-// much of each was taken out, and last what the rest was divided by.
-bool orthogonalise(double* column, const double* const* others, std::size_t count, std::size_t n, double share, double* taken = nullptr);
+// `column`, of length 1, made orthogonal to `count` others and of length 1 again. Returns the length that was left, 0 where it is
+// at most least_share of its polynomial. `taken`: how much of each was taken out, and last what the rest was divided by.
+double orthogonalise(double* column, const double* const* others, std::size_t count, std::size_t n, double share, double* taken = nullptr);
 
 }  // namespace spinney

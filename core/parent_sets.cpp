@@ -99,27 +99,31 @@ public:
         ScoredSets result;
         result.families = static_cast<std::uint64_t>(allowed_.families());
         control_.total = result.families;
-        for (int size = 0; size <= deepest_ && !control_.stop; ++size) layer(size);
-        if (control_.stop && request_.partial) smallest_sets();
+        const int last = request_.block ? std::min(request_.block->size, deepest_) : deepest_;
+        for (int size = 0; size <= last && !control_.stop; ++size) layer(size);
+        if ((control_.stop && request_.partial) || request_.only_known) smallest_sets();
         result.scored = scored_;
+        result.known = known_;
         result.looked = control_.done;
+        if (request_.block) return result;
         if (!control_.stop || request_.partial) collect(result);
         return result;
     }
 
 private:
     struct Worker {
-        explicit Worker(FamilyScorer&& own) : scorer(std::move(own)) {}
+        Worker(FamilyScorer&& own, int own_lane) : scorer(std::move(own)), lane(own_lane) {}
         FamilyScorer scorer;
+        int lane;                                        // of the log
         std::vector<int> prefix, lasts, parents, set;
         std::vector<VarSet> possible;
         std::vector<const std::uint32_t*> matrices;
         std::vector<std::pair<int, int>> wanted;         // (index into lasts, position of the child in the sorted set)
         KeptSets kept;
-        std::uint64_t scored = 0, done = 0;
+        std::uint64_t scored = 0, known = 0, done = 0;
     };
     Worker& at(int thread) {
-        if (!workers_[thread]) workers_[thread] = std::make_unique<Worker>(FamilyScorer(data_, spec_, tables_));
+        if (!workers_[thread]) workers_[thread] = std::make_unique<Worker>(FamilyScorer(data_, spec_, tables_), thread);
         return *workers_[thread];
     }
 
@@ -144,21 +148,25 @@ private:
         return static_cast<std::int64_t>(r);
     }
 
-    // After a stop: the layers that have been begun, and of every child at least the smallest set that it may have.
+    // After a stop, and where nothing is to be scored: the layers that have been begun, and of every child at least the smallest
+    // set that it may have.
     void smallest_sets() {
         Listening undisturbed(nullptr);
         Worker& worker = at(0);
+        replaying_ = false;
         for (int child = 0; child < n_; ++child) {
             worker.parents = allowed_.required[child];
             const std::size_t size = worker.parents.size();
             while (begun_[child] <= size) layers_[child][begun_[child]++].forget();
             if (layers_[child][size].stays(rank(child, worker.parents))) continue;
+            if (was_known(worker, child, worst)) continue;
             store(worker, child, worker.scorer.score(child, worker.parents), worst, infinite);
         }
         note(worker);
     }
     void note(Worker& worker) {
         scored_ += std::exchange(worker.scored, 0);
+        known_ += std::exchange(worker.known, 0);
         control_.done += std::exchange(worker.done, 0);
     }
 
@@ -169,16 +177,11 @@ private:
                 layers_[child][size].forget();
                 begun_[child] = size + 1;
             });
-        // A task is the first variable of the sets, or the first two where that is too few to share. Neighbours write to
-        // neighbouring memory: every other one comes first, so that two threads are not at neighbours at the same time.
-        std::vector<std::pair<int, int>> tasks;
-        if (size < 2 || n_ >= 16 * team_.size()) {
-            for (int first : {0, 1})
-                for (int v = first; v < n_; v += 2) tasks.push_back({v, -1});
-        } else {
-            for (int u = 0; u < n_; ++u)
-                for (int v = u + 1; v < n_; ++v)
-                    if (child_of_[u].meets(child_of_[v])) tasks.push_back({u, v});
+        auto tasks = walk_tasks(allowed_, size, request_.block ? by_pairs(allowed_) : n_ < 16 * team_.size());
+        replaying_ = request_.only_known || (request_.block && size < request_.block->size);
+        if (request_.block && !replaying_) {
+            const auto all = static_cast<std::uint64_t>(tasks.size());
+            tasks = {tasks.begin() + std::min(request_.block->begin, all), tasks.begin() + std::min(request_.block->end, all)};
         }
         team_.run(tasks.size(), [&](int thread, std::size_t task) {
             Worker& worker = at(thread);
@@ -206,6 +209,7 @@ private:
             ++w.done;
             return layers_[child][0].put(0, unknown, worst, 0);
         }
+        if (was_known(w, child, worst)) return;
         if (spec_.score == TableScore::bde) return store(w, child, w.scorer.score(child, w.parents), worst, infinite);
         w.scorer.cells().count(std::span(&child, 1), w.matrices);
         score_one(w, child, {{w.matrices[0], static_cast<std::size_t>(data_.levels(child))}, w.scorer.cells().counts()}, worst);
@@ -241,6 +245,7 @@ private:
                     ++w.done;
                     continue;
                 }
+                if (request_.known && was_known(w, child, subset_best(child, w.parents))) continue;
                 w.wanted.push_back({index, position});
                 any = true;
             }
@@ -343,13 +348,33 @@ private:
     }
 
     void store(Worker& w, int child, double score, double subsets, double above) {
-        Layer& here = layers_[child][w.parents.size()];
-        std::uint64_t own = rank(child, w.parents);
-        const double best = std::max(score, subsets);
+        const std::uint64_t own = rank(child, w.parents);
+        const bool closed = above <= std::max(score, subsets);
+        if (request_.log)
+            request_.log->add(w.lane, {own, score, child, static_cast<std::uint16_t>(w.parents.size()), static_cast<std::uint16_t>(closed)});
+        put(child, w.parents.size(), own, score, subsets, closed);
+        ++w.scored, ++w.done;
+    }
+    void put(int child, std::size_t size, std::uint64_t own, double score, double subsets, bool closed) {
         const double slack = tie * (std::abs(subsets) + static_cast<double>(data_.rows()));
         const bool stays = !request_.prune || subsets == worst || score > subsets + slack;
-        here.put(own, score, best, (stays ? kept : 0) | (above <= best ? closed_above : 0));
-        ++w.scored, ++w.done;
+        layers_[child][size].put(own, score, std::max(score, subsets), (stays ? kept : 0) | (closed ? closed_above : 0));
+    }
+    // Was the family of this child and these parents scored before? Where nothing is to be scored, the others are left out.
+    bool was_known(Worker& w, int child, double subsets) {
+        if (!request_.known) return false;
+        const std::size_t size = w.parents.size();
+        const std::uint64_t own = rank(child, w.parents);
+        const double score = request_.known->score(child, size, own);
+        if (std::isnan(score)) {
+            if (!replaying_) return false;
+            layers_[child][size].put(own, unknown, subsets, 0);
+        } else {
+            put(child, size, own, score, subsets, request_.bounds && request_.known->closed_above(child, size, own));
+            ++w.known;
+        }
+        ++w.done;
+        return true;
     }
 
     std::size_t begun(std::size_t child) const { return request_.partial ? begun_[child] : layers_[child].size(); }
@@ -413,10 +438,27 @@ private:
     std::vector<std::vector<int>> falling_;
     std::vector<double> prior_gain_;
     double penalty_ = 0;
-    std::atomic<std::uint64_t> scored_{0};
+    std::atomic<std::uint64_t> scored_{0}, known_{0};
+    bool replaying_ = false;                             // nothing is scored: a size below that of the block
 };
 
 }  // namespace
+
+// Neighbours write to neighbouring memory: every other one comes first, so that two threads are not at neighbours at the same
+// time.
+std::vector<std::pair<int, int>> walk_tasks(const Allowed& allowed, int size, bool pairs) {
+    const int n = allowed.variables();
+    std::vector<std::pair<int, int>> tasks;
+    if (size < 2 || !pairs) {
+        for (int first : {0, 1})
+            for (int v = first; v < n; v += 2) tasks.push_back({v, -1});
+    } else {
+        for (int u = 0; u < n; ++u)
+            for (int v = u + 1; v < n; ++v)
+                if (allowed.child_of()[u].meets(allowed.child_of()[v])) tasks.push_back({u, v});
+    }
+    return tasks;
+}
 
 void KeptSets::sort() {
     std::sort(sets_.begin(), sets_.end(), [](const auto& a, const auto& b) {

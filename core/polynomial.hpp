@@ -12,34 +12,17 @@
 //   without columns, the frequencies of the cell are its probabilities. lr: levels that do not occur in a cell have probability 0 there.
 #pragma once
 
-#include <map>
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "family_sets.hpp"
+#include "local_scores.hpp"
 #include "logistic.hpp"
-#include "orthonormal.hpp"
-#include "row_groups.hpp"
+#include "near_scores.hpp"
+#include "polynomial_cells.hpp"
 
 namespace spinney {
-
-struct MixedPolyData {
-    std::vector<PolyColumn> columns;
-    std::size_t rows = 0;
-};
-
-struct PolynomialSpec {
-    bool logistic = false;                               // lr; else mvp
-    int degree = 1;                                      // 0: floor(log n), none in cells of one or two rows
-    bool count_variance = false;                         // as a parameter of every cell of a continuous child
-    std::vector<double> size_prior;                      // log prior by number of parents; the last one serves above
-    double per_parameter = 0;                            // log prior per free parameter
-
-    double prior(std::size_t parents) const {
-        return size_prior.empty() ? 0 : size_prior[std::min(parents, size_prior.size() - 1)];
-    }
-    int degree_of(std::size_t rows) const;
-};
 
 // One fitted cell.
 struct CellFit {
@@ -54,63 +37,80 @@ struct CellFit {
     enum Rule { gaussian, frequencies, shrunk, softmax } rule = gaussian;
 };
 
-class PolynomialFamilies final : public FamilyWorker {
+class PolynomialFamilies final : public LocalScores, public NearScores {
 public:
-    // most_bytes: for the columns of one family; 0: no limit.
-    PolynomialFamilies(const MixedPolyData& data, const PolynomialSpec& spec, int child, double most_bytes = 0);
-    double score(std::span<const int> parents) override;
-    bool fits(std::span<const int> parents) override;
-    FamilyLikelihood likelihood(std::span<const int> parents) override;
-    std::vector<CellFit> fit(std::span<const int> parents);
+    // REQUIRES: data and spec outlive it. most_bytes: for the columns of one family; 0: no limit.
+    PolynomialFamilies(const MixedPolyData& data, const PolynomialSpec& spec, double most_bytes = 0)
+        : data_(data), spec_(spec), most_bytes_(most_bytes), cells_(data, spec), spreads_(data.columns.size()) {}
+
+    double score(int child, std::span<const int> parents) override;
+    void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
+        for (std::size_t i = 0; i < candidates.size(); ++i) out[i] = score(child, with(parents, candidates[i]));
+    }
+    void near(int child, std::span<const int> parents, std::span<const int> candidates, double least, double* out) override;
+    FamilyLikelihood likelihood(int child, std::span<const int> parents) override;
+    std::vector<CellFit> fit(int child, std::span<const int> parents);
+    std::uint64_t left_out() const override { return *left_out_; }
+    std::unique_ptr<LocalScores> another() const override {
+        auto copy = std::make_unique<PolynomialFamilies>(data_, spec_, most_bytes_);
+        copy->left_out_ = left_out_;
+        return copy;
+    }
 
 private:
-    struct Powers {                                      // of one continuous column in all cells
-        std::vector<double> values, shares;              // of a cell: one column after another; see orthonormal_powers
-        std::vector<std::size_t> first, first_share;     // cell -> place in values, in shares
-        std::vector<int> count;                          // cell -> columns that there are
-    };
-    struct Grouped {
-        RowGroups groups;
-        std::vector<double> response;                    // continuous child, less the mean of its cell, in the order of the groups
-        std::vector<double> alone;                       // cell -> its sum of squares, or its log-likelihood, without columns
-        std::map<int, Powers> powers;
-        std::size_t bytes = 0;                           // with the powers
-        std::uint64_t asked = 0;                         // when
-    };
-    struct Cell;                                         // what is fitted in one cell
+    struct Cell {                                        // what is fitted in one cell
+        const Grouped& grouped;
+        const Response& response;
+        int child;
+        std::size_t number;
+        CellFit::Rule rule = CellFit::gaussian;
 
-    Grouped& grouped(std::span<const int> discrete, std::span<const int> continuous);
-    void make_room(Grouped& needed, std::span<const int> continuous);
-    Grouped group(std::span<const int> discrete);
-    const Powers& powers(Grouped& grouped, int column);
-    void regress(Cell& cell, std::span<const Powers* const> powers, bool keep);
+        const RowCell& rows() const { return grouped.groups.cells[number]; }
+        std::size_t n() const { return rows().rows(); }
+        std::span<const Response::Level> levels() const {
+            return response.codes.empty() ? std::span<const Response::Level>() : response.levels_of(number);
+        }
+    };
+    struct Spread { double mean = 0, variance = -1; };   // of a continuous column in the whole table; -1: not asked for yet
+    using Squares = std::vector<std::pair<std::size_t, double>>;         // per cell: rows, sum of squares that is left
+
+    const Spread& spread(int column);
+    void split(std::span<const int> parents, std::vector<int>& discrete, std::vector<int>& continuous) const;
+    bool fits(int child, std::span<const int> parents) const;
+    double from(const FamilyLikelihood& found, std::size_t parents) const;
+    bool has_regression(const Cell& cell, std::size_t width);
+    double parameters_of(int child, std::size_t width) const;            // in a cell
     double squares_left(const Cell& cell);
-    double shrunk(const Cell& cell);
-    double softmax(const Cell& cell);
-    void sums_by_level(const Cell& cell);
-    double gaussian(std::span<const std::pair<std::size_t, double>> squares, std::vector<double>& variances) const;
+    void sums_by_level(const Cell& cell, std::size_t from);
+    double shrunk(const Cell& cell, const double* base, std::size_t from);
+    double regressed(const Cell& cell, const double* base, std::size_t from);
+    double gaussian(int child, const Squares& squares, std::vector<double>* variances);
     // With a place for fits, the same numbers and what they were made of.
-    FamilyLikelihood go_through(std::span<const int> parents, std::vector<CellFit>* fits);
-    CellFit kept_fit(const Cell& cell, std::span<const int> discrete, std::span<const int> continuous) const;
+    FamilyLikelihood go_through(int child, std::span<const int> parents, std::vector<CellFit>* fits);
+    CellFit kept_fit(const Cell& cell, const std::vector<Basis::Origin>& origins, std::span<const int> discrete,
+                     std::span<const int> continuous) const;
+
+    struct Larger;                                       // a family that is extended (polynomial_near.cpp)
+    // With one parent more, from few sums; none where these are not precise.
+    std::optional<FamilyLikelihood> with_column(Larger& family, int column);
+    std::optional<FamilyLikelihood> with_levels(Larger& family, int column);
+    std::optional<double> squares_with(Larger& family, std::size_t cell, const Powers& powers);
+    std::optional<double> levels_with(Larger& family, Cell& cell, const Powers& powers);
+    double n_log_n(std::size_t n);
 
     const MixedPolyData& data_;
     const PolynomialSpec& spec_;
-    const PolyColumn& child_;
     double most_bytes_;
-    double variance_ = 0;                                // of a continuous child in the whole table; 0: it is constant
-    std::map<std::vector<int>, Grouped> kept_;           // by discrete parents
-    std::size_t bytes_ = 0;                              // of all that is kept
-    std::uint64_t asked_ = 0;
-    std::vector<std::vector<double>> spare_;             // memory of powers that are not kept any more
+    PolynomialCells cells_;
+    std::vector<Spread> spreads_;
+    std::shared_ptr<std::atomic<std::uint64_t>> left_out_ = std::make_shared<std::atomic<std::uint64_t>>(0);
     LogisticCell logistic_;
-    // Of the cell that is looked at: its columns, and for the fit how each came from a column of a parent.
+    // Of the cell that is looked at.
     std::vector<const double*> columns_;
-    struct Origin { std::size_t parent; int column; std::vector<double> taken; };
-    std::vector<Origin> origins_;
-    std::vector<double> columns_values_, rest_, slopes_, observed_, block_;
+    std::vector<double> rest_, slopes_, observed_, block_, table_, new_columns_, gram_, shared_;
+    std::vector<std::size_t> place_;
+    std::vector<std::uint32_t> counts_;
+    std::vector<double> logs_;                           // n log n of small n
 };
-
-// REQUIRES: data and spec outlive it.
-FamilyScores polynomial_scores(const MixedPolyData& data, const PolynomialSpec& spec, double most_bytes = 0);
 
 }  // namespace spinney

@@ -75,6 +75,9 @@ public:
         }
         for (std::size_t k = 0; k < candidates.size(); ++k) out[k] += best_.prior();
     }
+    bool one_by_one() const override {
+        return std::ranges::any_of(own_, [](const auto& scores) { return scores->one_by_one(); });
+    }
     std::uint64_t left_out() const override {
         std::uint64_t all = 0;
         for (const auto& scores : own_) all += scores->left_out();

@@ -19,6 +19,8 @@ public:
     virtual std::unique_ptr<LocalScores> local(double most_bytes = 0) const = 0;
     // Step 1; unless a group knows better, one family after another.
     virtual ScoredSets parent_sets(const SetsRequest& request, Team& team, Control& control) const;
+    // Does Step 1 walk sets of variables, the families of all children at once? Blocks of it are made accordingly.
+    virtual bool walks() const { return false; }
     // What must be made of these columns before they are read.  REQUIRES: one call at a time.
     virtual void prepare(std::span<const int>, Team&) const {}
     // Throw std::invalid_argument for a family, or for constraints, that cannot be scored.
@@ -54,6 +56,7 @@ public:
     ScoredSets parent_sets(const SetsRequest& request, Team& team, Control& control) const override {
         return score_parent_sets(data_, spec_, request, team, control);
     }
+    bool walks() const override { return true; }
     void prepare(std::span<const int> variables, Team& team) const override { data_.prepare(variables, team); }
     void check(const Family& family) const override;
     void check(const Allowed& allowed) const override;

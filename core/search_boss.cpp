@@ -101,8 +101,8 @@ public:
         }
         keep();
     }
-    void near(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
-        if (near_) near_->near(child, parents, candidates, out);
+    void near(int child, std::span<const int> parents, std::span<const int> candidates, double least, double* out) override {
+        if (near_) near_->near(child, parents, candidates, least, out);
         else extend(child, parents, candidates, out);
     }
     double unavailable(int child) const override { return scores_->unavailable(child); }

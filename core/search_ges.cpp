@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "cpdag.hpp"
+#include "near_scores.hpp"
 #include "set_key.hpp"
 
 namespace spinney {
@@ -206,8 +207,11 @@ private:
         auto found = std::make_shared<Extension>();
         if (static_cast<int>(base.size()) >= allowed_.most[y]) return found;
         Set candidates;
+        candidates.reserve(full_ ? n_ : near_[y].size());
+        auto next = base.begin();                        // both are sorted
         auto offer = [&](int x) {
-            if (!has(base, x) && allowed_.may(y, x)) candidates.push_back(x);
+            while (next != base.end() && *next < x) ++next;
+            if ((next == base.end() || *next != x) && allowed_.may(y, x)) candidates.push_back(x);
         };
         if (full_)
             for (int x = 0; x < n_; ++x) offer(x);
@@ -216,7 +220,8 @@ private:
         if (candidates.empty()) return found;
         found->score = scores.score(y, base);
         std::vector<double> out(candidates.size(), -infinite);
-        scores.extend(y, base, candidates, out.data());
+        if (auto* near = dynamic_cast<NearScores*>(&scores)) near->near(y, base, candidates, found->score, out.data());
+        else scores.extend(y, base, candidates, out.data());
         for (std::size_t i = 0; i < out.size(); ++i)
             if (const double gain = gain_of(out[i], found->score); rank_of(gain) > 0) found->gains.emplace_back(candidates[i], gain);
         return found;

@@ -111,7 +111,19 @@ private:
     }
     struct Hash { std::size_t operator()(const std::vector<int>& p) const { return hash_of(p); } };
 
-    std::shared_ptr<Row> make_row(LocalScores& scores, int child, const std::vector<int>& parents) const {
+    // The candidates of one child among all threads.
+    void extend_together(int child, const std::vector<int>& parents, const std::vector<int>& candidates, double* out) {
+        others_.resize(team_.size());
+        team_.run(candidates.size(), [&](int thread, std::size_t i) {
+            if (thread > 0 && !others_[thread]) others_[thread] = scores_.another();
+            LocalScores& scores = thread > 0 ? *others_[thread] : scores_;
+            scores.extend(child, parents, std::span(candidates).subspan(i, 1), out + i);
+        });
+        if (control_.asked()) throw Stopped{};           // some may not have been scored
+    }
+
+    // `shared`: the threads of the team have nothing else to do.
+    std::shared_ptr<Row> make_row(LocalScores& scores, int child, const std::vector<int>& parents, bool shared) {
         auto row = std::make_shared<Row>();
         row->score = scores.score(child, parents);
         row->add.assign(n_, -infinite);
@@ -121,7 +133,8 @@ private:
                     row->order.push_back(u);
             std::vector<double> found(row->order.size(), -infinite);
             try {
-                scores.extend(child, parents, row->order, found.data());
+                if (shared) extend_together(child, parents, row->order, found.data());
+                else scores.extend(child, parents, row->order, found.data());
             } catch (const Stopped&) {
                 row->complete = false;
             }
@@ -149,7 +162,7 @@ private:
         std::vector<std::unique_ptr<LocalScores>> own(team_.size());
         team_.run(n_, [&](int thread, std::size_t child) {
             if (!own[thread]) own[thread] = scores_.another();
-            rows_[child] = make_row(*own[thread], static_cast<int>(child), parents_[child]);
+            rows_[child] = make_row(*own[thread], static_cast<int>(child), parents_[child], false);
         });
         if (!complete()) return;
         for (int v = 0; v < n_; ++v) memory_[v][parents_[v]] = rows_[v];
@@ -200,7 +213,7 @@ private:
         }
         auto place = memory_[child].find(parents_[child]);
         if (place == memory_[child].end()) {
-            auto row = make_row(scores_, child, parents_[child]);
+            auto row = make_row(scores_, child, parents_[child], team_.size() > 1 && scores_.one_by_one());
             if (!row->complete) throw Stopped{};
             place = memory_[child].emplace(parents_[child], std::move(row)).first;
             ++remembered_;
@@ -437,6 +450,7 @@ private:
     LocalScores& scores_;
     const GreedyRequest& request_;
     Team& team_;
+    std::vector<std::unique_ptr<LocalScores>> others_;   // of the threads beside the first, once they were needed
     Control& control_;
     int n_;
     std::vector<std::vector<int>> parents_, children_, best_;

@@ -44,6 +44,7 @@ public:
     explicit Listening(Control* control) : before_(std::exchange(current_, control)) {}
     Listening(const Listening&) = delete;
     ~Listening() { current_ = before_; }
+    static Control* current() { return current_; }
     static void look() {
         if (current_ && current_->asked()) throw Stopped{};
     }

@@ -166,7 +166,7 @@ private:
 FamilyScores tree_scores(const TreeData& data, const TreeSpec& spec, double most_bytes) {
     return {data.rows, [&data, &spec, most_bytes](int child) -> std::unique_ptr<FamilyWorker> {
                 const TreeColumn& column = data.columns[child];
-                if (!spec.binned && column.kind != VariableKind::continuous && !shares(spec.leaf, column))
+                if (!spec.binned && !spec.average && column.kind != VariableKind::continuous && !shares(spec.leaf, column))
                     return std::make_unique<BoundedTrees>(data, spec, child, most_bytes);
                 return std::make_unique<TreeFamilies>(data, spec, child, most_bytes);
             }};

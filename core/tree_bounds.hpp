@@ -9,7 +9,7 @@
 
 namespace spinney {
 
-// One worker for one child.  REQUIRES: pcart, and a discrete child: what leaves can score at the most says little for a density;
+// One worker for one child.  REQUIRES: the best tree of pcart, and a discrete child: what leaves can score at the most says little for a density;
 // leaves that share no pseudo-count: if they do, a split that leaves a side without rows can gain.
 class TreeBounds {
 public:

@@ -125,7 +125,9 @@ double TreeFamilies::score(std::span<const int> parents) {
         return binned(parents).value + spec_.prior(parents.size()) + cut * spec_.log_cuttings;
     }
     const TreePrior& prior = prior_of(parents);
-    return scorer_->best(grouped(searched_, parents), prior.leaf) + prior.normaliser + spec_.prior(parents.size());
+    const std::vector<TreeColumn> own = grouped(searched_, parents);
+    const double value = sum_ ? sum_->total(own, prior.leaf) : scorer_->best(own, prior.leaf);
+    return value + prior.normaliser + spec_.prior(parents.size());
 }
 
 Tree TreeFamilies::tree(std::span<const int> parents) {

@@ -8,6 +8,7 @@
 #include "family_sets.hpp"
 #include "local_bins.hpp"
 #include "local_tree.hpp"
+#include "tree_sum.hpp"
 
 namespace spinney {
 
@@ -41,6 +42,7 @@ struct TreeSpec {
     bool structure_prior = true;
     double log_cuttings = 0;                             // ft: log prior per parent that is cut
     std::vector<double> size_prior;
+    bool average = false;                                // pcart: the sum over all trees, not the best one
 
     double prior(std::size_t parents) const {
         return size_prior.empty() ? 0 : size_prior[std::min(parents, size_prior.size() - 1)];
@@ -57,8 +59,9 @@ constexpr double most_cuttings = 1e10;                   // times the rows: abou
 class TreeFamilies final : public FamilyWorker {
 public:
     TreeFamilies(const TreeData& data, const TreeSpec& spec, int child, double most_bytes = 0)
-        : data_(data), spec_(spec), child_(child), most_bytes_(most_bytes), searched_(shares(spec.leaf, data.columns[child]) ? data.columns : data.seen),
-          scorer_(make_tree_scorer(data.columns[child], data.rows, spec.leaf)) {}
+        : data_(data), spec_(spec), child_(child), most_bytes_(most_bytes), searched_(shares(spec.leaf, data.columns[child]) || spec.average ? data.columns : data.seen),
+          scorer_(make_tree_scorer(data.columns[child], data.rows, spec.leaf)),
+          sum_(spec.average ? make_tree_sum(data.columns[child], data.rows, spec.leaf) : nullptr) {}
     double score(std::span<const int> parents) override;
     bool fits(std::span<const int> parents) override;
     Tree tree(std::span<const int> parents);             // pcart
@@ -76,6 +79,7 @@ private:
     double most_bytes_;                                  // for one family; 0: no limit
     const std::vector<TreeColumn>& searched_;            // the parents: `seen`, or all levels
     std::unique_ptr<TreeScorer> scorer_;
+    std::unique_ptr<TreeSum> sum_;                       // where it is asked for
     std::map<std::vector<int>, TreePrior> priors_;       // by shape
 };
 

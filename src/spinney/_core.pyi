@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 class Stop:
     def __init__(self) -> None: ...
     def set(self) -> None: ...
+    def check(self) -> None: ...
 
 class Spec:
     def __init__(
@@ -36,6 +37,8 @@ class ScoredSets:
     @property
     def scored(self) -> int: ...
     @property
+    def known(self) -> int: ...
+    @property
     def stopped(self) -> str: ...
 
 class Table:
@@ -53,6 +56,8 @@ class Allowed:
 class Scores:
     @property
     def variables(self) -> int: ...
+    @property
+    def walks(self) -> bool: ...
 
 def table_scores(table: Table, spec: Spec) -> Scores: ...
 def list_scores(
@@ -73,6 +78,10 @@ def parent_sets(
     time_limit: float,
     partial: bool,
     most_bytes: float,
+    known: KnownScores | None = None,
+    log: FamilyLog | None = None,
+    block: tuple[int, int, int, int] | None = None,
+    only_known: bool = False,
 ) -> ScoredSets: ...
 
 most_dp_variables: int
@@ -119,6 +128,7 @@ def boss(
     time_limit: float,
     most_bytes: float = 0.0,
 ) -> dict[str, Any]: ...
+def near_scores(scores: Scores, child: int, parents: Sequence[int], candidates: Sequence[int]) -> list[float]: ...
 def project_order(scores: Scores, allowed: Allowed, order: Sequence[int]) -> list[list[int]]: ...
 def dp(
     sets: Sequence[tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32]]],
@@ -137,6 +147,32 @@ def order(
     time_limit: float,
 ) -> dict[str, Any]: ...
 def branching(weights: NDArray[numpy.float64], may_be_root: Sequence[bool], forest: bool, tie: float) -> list[int]: ...
+
+most_posterior_variables: int
+
+def exact_posterior_bytes(variables: int, orders: bool, threads: int) -> float: ...
+def exact_posterior(
+    sets: Sequence[tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32]]],
+    orders: bool,
+    threads: int,
+    progress: object | None,
+    time_limit: float,
+) -> dict[str, Any]: ...
+
+most_chain_variables: int
+
+def posterior_chains(
+    sets: Sequence[tuple[NDArray[numpy.float64], NDArray[numpy.int32], NDArray[numpy.int32]]],
+    orders: bool,
+    chains: int,
+    burn_in: int,
+    samples: int,
+    seed: int,
+    networks: int,
+    threads: int,
+    progress: object | None,
+    time_limit: float,
+) -> dict[str, Any]: ...
 
 class Tests:
     @property
@@ -220,6 +256,7 @@ class TreeSpec:
         size_prior: Sequence[float],
         linear: bool = False,
         tau: float = 1.0,
+        average: bool = False,
     ) -> None: ...
 
 class TreeScores(Scores):
@@ -370,3 +407,32 @@ class GaussianScores(Scores):
         spec: GaussianSpec,
     ) -> None: ...
     def terms(self, child: int, parents: Sequence[int]) -> tuple[float, float]: ...
+
+class KnownScores:
+    def __init__(self, allowed: Allowed) -> None: ...
+    def add(
+        self,
+        child: int,
+        size: int,
+        ranks: NDArray[numpy.uint64],
+        scores: NDArray[numpy.float64],
+        closed: NDArray[numpy.uint8] | None,
+        count: int,
+        moved: NDArray[numpy.int32] | None,
+    ) -> int: ...
+    def layer(
+        self, child: int, size: int
+    ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.float64], NDArray[numpy.uint8]]: ...
+    @property
+    def families(self) -> int: ...
+
+class FamilyLog:
+    def __init__(self, lanes: int) -> None: ...
+    def drain(
+        self,
+    ) -> tuple[
+        NDArray[numpy.int32], NDArray[numpy.uint8], NDArray[numpy.uint64], NDArray[numpy.float64], NDArray[numpy.uint8]
+    ]: ...
+
+def walk_tasks(allowed: Allowed, size: int) -> NDArray[numpy.int32]: ...
+def places_of_ranks(ranks: NDArray[numpy.uint64], size: int, count: int) -> NDArray[numpy.int32]: ...
