@@ -7,11 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from spinney import catalog, evaluate, simulate
+from spinney.bootstrap import Bootstrap, bootstrap
 from spinney.catalog import register
 from spinney.choices import Choice, constructor
 from spinney.compare import Comparison, compare
 from spinney.constraints import Constraints
 from spinney.dataset import Dataset
+from spinney.ensemble import Ensemble, average
 from spinney.errors import ChoiceError, DataError, FileFormatError, LimitError, SpinneyError
 from spinney.graph import CPDAG, DAG
 from spinney.independence import Independence, independence
@@ -19,7 +21,9 @@ from spinney.kinds import Categorical, Continuous, Ordinal
 from spinney.learn import Result, find, fit, fit_structure, learn, local_score, local_scores, score
 from spinney.network import Network
 from spinney.parent_sets import ParentSets
-from spinney.plan import Plan
+from spinney.plan import Forecast, plan
+from spinney.posterior import Posterior, posterior
+from spinney.record import Plan
 from spinney.scores.custom import CustomScore
 from spinney.search import Found, search
 from spinney.step1 import score_parent_sets
@@ -59,6 +63,7 @@ def __dir__() -> list[str]:
 __all__ = [
     "CPDAG",
     "DAG",
+    "Bootstrap",
     "Categorical",
     "ChoiceError",
     "Comparison",
@@ -68,7 +73,9 @@ __all__ = [
     "DataError",
     "Dataset",
     "Discretiser",
+    "Ensemble",
     "FileFormatError",
+    "Forecast",
     "Found",
     "Independence",
     "LimitError",
@@ -80,10 +87,13 @@ __all__ = [
     "Ordinal",
     "ParentSets",
     "Plan",
+    "Posterior",
     "Result",
     "SpinneyError",
     "TANClassifier",
     "__version__",
+    "average",
+    "bootstrap",
     "compare",
     "evaluate",
     "find",
@@ -93,6 +103,8 @@ __all__ = [
     "learn",
     "local_score",
     "local_scores",
+    "plan",
+    "posterior",
     "register",
     "score",
     "score_parent_sets",

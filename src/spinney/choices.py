@@ -1,7 +1,7 @@
 """Choices by name: an entry of a table, its options, and the text that names both.
 
 In:  a name with options, as text ("bdeu(ess=10)") or as an object (sp.BDeu(ess=10)).
-Out: a Choice, checked; the same for both. The tables themselves are in catalog.py."""
+Out: a Choice, checked; the same for both. The tables themselves are in catalog/."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from spinney.constraints import Constraints
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.discretise import Discretiser
 from spinney.errors import ChoiceError
-from spinney.evaluate import check_classes, numbered
+from spinney.evaluate.accuracies import check_classes, numbered
 from spinney.kinds import KINDS, Categorical, Kind, interval_codes, intervals, level_text
 from spinney.learn import find, fit, fit_found
 from spinney.limits import whole

@@ -195,6 +195,10 @@ class Allowed:
     def __post_init__(self) -> None:
         object.__setattr__(self, "index", {name: i for i, name in enumerate(self.names)})
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickle, which make the core's lists anew."""
+        return {word: value for word, value in self.__dict__.items() if word != "for_core"}
+
     def numbers(self, lists: Mapping[str, tuple[str, ...]]) -> list[list[int]]:
         """The same lists as the core wants them: one per variable, numbers in rising order. REQUIRES: sorted names."""
         everybody, others = list(range(len(self.names))), len(self.names) - 1

@@ -63,6 +63,7 @@ class Dataset:
         self._data: dict[str, Array] = {name: np.ascontiguousarray(column.data) for name, column in columns.items()}
         self._standard: dict[str, Standard] = {}
         self.sources: dict[Any, Any] = {}  # of local scores, remembered by scores.build_source
+        self.column_keys: dict[str, str] = {}  # what a store knows columns by
         self._protect()
         self._fingerprint: str | None = None
 

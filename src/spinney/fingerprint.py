@@ -25,6 +25,17 @@ Words = npt.NDArray[np.uint64]
 
 def fingerprint(columns: Mapping[str, npt.NDArray[Any]], described: Mapping[str, Any], order: Sequence[str]) -> str:
     """`order`: the names, sorted; `described`: what else tells a column from others, as JSON can hold it."""
+    hashes = row_hashes(columns, order)
+    hashes.sort()
+    digest = hashlib.sha256()
+    for name in order:
+        digest.update(json.dumps([name, described[name], len(hashes)]).encode())
+    digest.update(hashes.astype("<u8", copy=False).data)
+    return digest.hexdigest()
+
+
+def row_hashes(columns: Mapping[str, npt.NDArray[Any]], order: Sequence[str]) -> Words:
+    """64 bits per row, from its cells alone."""
     n_rows = len(columns[order[0]])
     hashes = np.zeros(n_rows, np.uint64)
     for begin in range(0, n_rows, _ROWS):
@@ -32,12 +43,7 @@ def fingerprint(columns: Mapping[str, npt.NDArray[Any]], described: Mapping[str,
         for name in order:
             part += _words(columns[name][begin : begin + _ROWS])
             _mix(part)
-    hashes.sort()
-    digest = hashlib.sha256()
-    for name in order:
-        digest.update(json.dumps([name, described[name], n_rows]).encode())
-    digest.update(hashes.astype("<u8", copy=False).data)
-    return digest.hexdigest()
+    return hashes
 
 
 def _words(column: npt.NDArray[Any]) -> Words:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from spinney.constraints import Allowed
 from spinney.deadline import Deadline
@@ -16,6 +16,7 @@ from spinney.progress import Progress
 if TYPE_CHECKING:
     from spinney.candidates import Chosen
     from spinney.scores.source import Source
+    from spinney.store import Store
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,9 @@ class Job:
     progress: Progress = False
     named: Mapping[str, tuple[str, ...]] | None = None  # the candidates that the user listed, or that were chosen;
     chosen: Chosen | None = None  # how, if they were chosen from the data. `allowed` has them
+
+    store: Store | None = None  # where Step 1 keeps the scores of families
+    cluster: Any = None  # a connected Client: whose workers score them
 
     def quiet(self) -> Job:
         """The same without progress."""

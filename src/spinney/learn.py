@@ -11,11 +11,12 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spinney.candidates import CandidateParents, listed_or_chosen, with_chosen
-from spinney.catalog import SEARCHES, Search, choose_prior, choose_search
-from spinney.choices import Choice, build_choice
+from spinney.catalog import choose_prior
+from spinney.choices import Choice
+from spinney.cluster import Cluster, connected
 from spinney.constraints import Constraints, allowed_by
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.deadline import Deadline
@@ -23,30 +24,21 @@ from spinney.errors import ChoiceError
 from spinney.fitted.model import LocalModel
 from spinney.graph import DAG
 from spinney.job import Job
-from spinney.layout import counted, some_names
+from spinney.layout import some_names
 from spinney.limits import check_limits
-from spinney.machine import threads_for
+from spinney.machine import memory_limited, threads_for
 from spinney.network import Network
 from spinney.parameters import fit_models
 from spinney.parent_sets import ParentSets
-from spinney.plan import Plan
 from spinney.progress import Progress
+from spinney.record import Plan
 from spinney.scores import build_source, check_family, resolved, why_resolved
-from spinney.search import Found, automatic, check_options, exact, run, started
-from spinney.search.found import Problem, memory_for
-from spinney.step1 import scored_sets
+from spinney.search import Found
+from spinney.step2 import Graph, Parents, search_job
+from spinney.store import Store, StoreAt
 from spinney.version import __version__
 
-if TYPE_CHECKING:
-    from spinney.scores.source import Source
-
-STEP_1_SHARE = 0.6  # of the time limit: what remains is for the search
 FIT_SHARE = 0.1  # of the time limit, where fitting a family takes as long as scoring it
-FIT_PER_CELL = 30e-9  # seconds for a row of a table's family, and of the fingerprint
-FIT_PER_COLUMN = 2e-4
-AFTER_INTERRUPT = 1.0  # seconds that the search may take after Ctrl-C during Step 1
-
-Parents = Mapping[str, Iterable[str]] | DAG | Network
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +51,7 @@ class Result:
     seconds: dict[str, float]  # per step: candidates, where they were chosen, score, search, fit
     sets: ParentSets | None = None  # the scored parent sets, where the search used them
     notes: tuple[str, ...] = ()  # what was decided about the columns and rows of the data
-    why: str = ""  # why auto took another search than it had chosen
+    why: str = ""  # what auto took, and why
     data: Dataset | None = field(default=None, compare=False)  # what the network was learned from
 
     def report(
@@ -102,6 +94,9 @@ def learn(
     seed: int = 0,
     progress: Progress = False,
     start: Parents | None = None,
+    store: StoreAt = None,
+    cluster: Cluster | None = None,
+    memory_limit: float | None = None,
     **options: Any,
 ) -> Result:
     """Learn a network from data.
@@ -117,20 +112,29 @@ def learn(
         and result.found.stopped says so.
     n_jobs: the number of threads; -1 uses all cores. The result does not depend on it.
     start: a graph that the search starts from.
+    store: a folder that keeps the scores of Step 1 as they are made; a later run takes them from there.
+    cluster: a dask.distributed Client, or the address of a scheduler, whose workers do Step 1. See docs/large.md.
+    memory_limit: GiB of the process. A job that would take more is made smaller, which a note says, or refused.
 
     >>> result = sp.learn(frame, score="bdeu", max_parents=2)
     >>> result.network, result.found.optimal
     """
     why_score = why_resolved(data := as_dataset(data), score)
-    job = _job(data, score, prior, _Limits(max_parents, constraints, candidates, time_limit, n_jobs, seed, progress))
-    graph = _find(job, search, start, options, FIT_SHARE)
+    memory_limit = memory_limit or None  # 0 is no limit, as in the option of exact searches
+    check_limits(time_limit, seed, memory_limit)
+    with memory_limited(memory_limit), connected(cluster) as client:
+        limits = _Limits(
+            max_parents, constraints, candidates, time_limit, n_jobs, seed, progress, store, client, memory_limit
+        )
+        job, limits, search, note = _fitting(data, score, prior, search, limits, options)
+        graph = search_job(job, search, start, options, FIT_SHARE)
     began = time.perf_counter()
     assert job.source is not None
     plan = Plan(
         str(job.source.choice),
         str(choose_prior(prior)),
         str(graph.method),
-        max_parents,
+        limits.max_parents,
         constraints.as_dict() if constraints else None,
         {child: sorted(parents) for child, parents in job.named.items()} if job.named else None,
         seed,
@@ -141,14 +145,14 @@ def learn(
     found, models = _fit_found(job, graph)
     network = _network(data, models, found.score, plan.as_dict())
     seconds = {"score": graph.scoring, "search": found.seconds, "fit": time.perf_counter() - began}
-    notes = (*data.notes, *job.source.notes, *job.source.after_fit(models))
+    notes = (*data.notes, *job.source.notes, *job.source.after_fit(models), *([note] if note else []))
     if job.chosen is not None:
         seconds = {"candidates": job.chosen.seconds, **seconds, "score": graph.scoring - job.chosen.seconds}
         notes += job.chosen.notes
     return Result(network, found, plan, seconds, graph.sets, notes, graph.why, data)
 
 
-def _fit_found(job: Job, graph: _Graph) -> tuple[Found, Mapping[str, LocalModel]]:
+def _fit_found(job: Job, graph: Graph) -> tuple[Found, Mapping[str, LocalModel]]:
     """The local models; where there was no time for a family, the graph is the one that was fitted, and says so."""
     found = graph.found
     if found.models is not None:
@@ -192,14 +196,24 @@ def find(
     seed: int = 0,
     progress: Progress = False,
     start: Parents | None = None,
+    store: StoreAt = None,
+    cluster: Cluster | None = None,
+    memory_limit: float | None = None,
     **options: Any,
 ) -> Found:
     """The graph alone: as learn(), without fitting parameters.
 
     >>> sp.find(data).parents
     """
-    limits = _Limits(max_parents, constraints, candidates, time_limit, n_jobs, seed, progress)
-    return _find(_job(as_dataset(data), score, prior, limits), search, start, options).found
+    memory_limit = memory_limit or None  # 0 is no limit, as in the option of exact searches
+    check_limits(time_limit, seed, memory_limit)
+    with memory_limited(memory_limit), connected(cluster) as client:
+        limits = _Limits(
+            max_parents, constraints, candidates, time_limit, n_jobs, seed, progress, store, client, memory_limit
+        )
+        job, limits, search, note = _fitting(as_dataset(data), score, prior, search, limits, options)
+        found = search_job(job, search, start, options).found
+        return replace(found, notes=(*found.notes, note)) if note else found
 
 
 @dataclass(frozen=True)
@@ -213,100 +227,56 @@ class _Limits:
     n_jobs: int
     seed: int
     progress: Progress
+    store: StoreAt
+    cluster: Any  # a connected Client
+    memory_limit: float | None
 
 
 def _job(data: Dataset, score: str | Choice, prior: str | Choice, limits: _Limits) -> Job:
     """The job: the score source is built once, here."""
-    check_limits(limits.time_limit, limits.seed)
     deadline = Deadline(limits.time_limit)
     listed, method = listed_or_chosen(limits.candidates)
     allowed = allowed_by(limits.constraints, data.names, limits.max_parents, listed)
     threads = threads_for(limits.n_jobs)
     own = build_source(data, score, prior, deadline)
-    job = Job(own.restrict(allowed), own, threads, deadline, limits.seed, limits.progress, listed)
+    store = None if limits.store is None else Store(limits.store, make=True)
+    job = Job(
+        own.restrict(allowed),
+        own,
+        threads,
+        deadline,
+        limits.seed,
+        limits.progress,
+        listed,
+        store=store,
+        cluster=limits.cluster,
+    )
     return with_chosen(job, method, limits.constraints, limits.max_parents)
 
 
-@dataclass(frozen=True)
-class _Graph:
-    found: Found
-    method: Choice
-    sets: ParentSets | None
-    scoring: float  # seconds
-    why: str = ""  # why auto took another search than it had chosen
+def _fitting(
+    data: Dataset,
+    score: str | Choice,
+    prior: str | Choice,
+    search: str | Choice,
+    limits: _Limits,
+    options: Mapping[str, Any],
+) -> tuple[Job, _Limits, str | Choice, str]:
+    """The job; made smaller where it would not keep a limit of memory, with a note of what was changed."""
+    began = time.perf_counter()
+    job = _job(data, score, prior, limits)
+    if limits.memory_limit is None:
+        return job, limits, search, ""
+    from spinney.plan import fitting
 
-
-def _find(
-    job: Job, search: str | Choice, start: Parents | None, options: Mapping[str, Any], fit_share: float = 0.0
-) -> _Graph:
-    check_options(options)
-    assert job.source is not None
-    own, deadline, sets, why = job.source, job.deadline, None, ""
-    method = choose_search(search)
-    left_open = method.name == "auto"
-    if left_open:
-        method = automatic.pick(job.allowed, own.family_cost, options)
-    method = choose_search(method, **options)
-    assert isinstance(method.entry, Search)
-    first = started(start, job.allowed)
-    reserve = _for_the_fit(job, fit_share)
-    if method.entry.reads == "sets":
-        if method.name == "dp":
-            exact.check_size(len(job.allowed.names), job.threads, memory_for(method))
-        prune = method.values.get("k", 1) == 1  # the second best network may hold a dominated set
-        limit = deadline.left(0.5 if left_open else STEP_1_SHARE, reserve)
-        sets = scored_sets(job, prune, time_limit=limit, keep=True)
-        if left_open and sets.unscored and not sets.interrupted and _tabu_is_better(sets, options):
-            why = _too_many(sets)
-            method, sets = build_choice(SEARCHES["tabu"], {}), None
-    scoring, left = deadline.passed(), deadline.left(1.0, reserve)
-    if sets is not None and sets.interrupted:
-        left = min(AFTER_INTERRUPT, left or AFTER_INTERRUPT)
-    found = run(Problem(job, method, sets, first, left))
-    return _Graph(_with_notes(found, own, sets), method, sets, scoring, why)
-
-
-def _for_the_fit(job: Job, share: float) -> float:
-    """Seconds to keep back for the fit. A table is a pass over the rows; a tree, once more what its family took to be
-    scored, which is about one in as many as there are columns."""
-    own, seconds = job.source, job.deadline.seconds
-    if own is None or seconds is None or share == 0:
-        return 0.0
-    columns = len(own.names)
-    need = FIT_PER_CELL * own.data.n_rows * columns / job.threads + FIT_PER_COLUMN * columns
-    if own.fit_grows:
-        need += seconds * (share + 1 / columns)
-    return min(need, seconds / 2)
-
-
-def _tabu_is_better(sets: ParentSets, options: Mapping[str, Any]) -> bool:
-    """It has what the user asked for, and time for a look at all pairs of columns."""
-    return sets.families is not None and (
-        {option.name for option in SEARCHES["tabu"].options} >= set(options)
-        and sets.families - sets.unscored >= len(sets.names) ** 2
-    )
-
-
-def _too_many(sets: ParentSets) -> str:
-    assert sets.families is not None
-    scored = sets.families - sets.unscored
-    return f"scoring all {sets.families:,} parent sets needs more than half of the time limit ({scored:,} were scored)"
-
-
-def _with_notes(found: Found, own: Source, sets: ParentSets | None) -> Found:
-    left_out = found.left_out if sets is None else sets.left_out
-    notes = []
-    if left_out:
-        gib = own.most_bytes(1) / 2**30
-        notes.append(
-            f"left out {counted(left_out, 'parent set')} that would need more than the {gib:,.1f} GiB that are free, "
-            "or more steps than can be taken"
-        )
-    if own.uncut:
-        notes.append(
-            f"there was no time to cut {counted(len(own.uncut), 'column')} as parents: {some_names(own.uncut, 5)}"
-        )
-    return replace(found, notes=(*found.notes, *notes)) if notes else found
+    changed, note = fitting(job, search, options, limits.time_limit, limits.memory_limit)
+    if changed:
+        search = changed.pop("search", search)
+        passed = time.perf_counter() - began
+        left = None if limits.time_limit is None else max(1e-3, limits.time_limit - passed)
+        limits = replace(limits, time_limit=left, **changed)
+        job = _job(data, score, prior, limits)
+    return job, limits, search, note
 
 
 def local_score(

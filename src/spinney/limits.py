@@ -16,7 +16,11 @@ def whole(value: Any) -> bool:
     return isinstance(value, (int, Integral)) and not isinstance(value, bool)
 
 
-def check_limits(time_limit: float | None, seed: int = 0) -> None:
+def check_limits(time_limit: float | None, seed: int = 0, memory_limit: float | None = None) -> None:
+    if memory_limit is not None and (
+        isinstance(memory_limit, bool) or not isinstance(memory_limit, Real) or not memory_limit > 0
+    ):
+        raise ChoiceError(f"{named('memory_limit')} must be a number of GiB above 0, or None, not {memory_limit!r}")
     if time_limit is not None and (
         isinstance(time_limit, bool) or not isinstance(time_limit, Real) or not time_limit > 0
     ):

@@ -6,6 +6,9 @@ Out: a number of threads; bytes of free memory."""
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from spinney.errors import ChoiceError, LimitError, named
@@ -42,8 +45,42 @@ def check_threads() -> bool:
 
 def available_memory() -> float:
     """Bytes that are free without swapping and within this process's limits; 4 GiB where the system does not say."""
-    there = [size for size in (_of_the_machine(), _of_the_group(), _of_the_process()) if size is not None]
+    there = [
+        size for size in (_of_the_machine(), _of_the_group(), _of_the_process(), _of_the_user()) if size is not None
+    ]
     return min(there) if there else 4.0 * 2**30
+
+
+@contextmanager
+def memory_limited(gib: float | None) -> Iterator[None]:
+    """While this lasts, the process has no more memory than this, what it has taken already included."""
+    global _limit
+    before, _limit = _limit, None if gib is None else gib * 2.0**30
+    try:
+        yield
+    finally:
+        _limit = before
+
+
+_limit: float | None = None  # bytes
+
+
+def _of_the_user() -> float | None:
+    return None if _limit is None else max(0.0, _limit - resident())
+
+
+def resident() -> float:
+    """Bytes that this process has in memory; where the system does not say, the most that it has had."""
+    try:
+        return float(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except (OSError, ValueError, AttributeError):
+        pass
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0.0
+    most = float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return most if sys.platform == "darwin" else most * 1024
 
 
 def _of_the_machine() -> float | None:

@@ -41,6 +41,8 @@ class ParentSets:
         left_out: int = 0,
         interrupted: bool = False,
         among: str = "",
+        known: int = 0,
+        notes: Iterable[str] = (),
     ) -> None:
         self.names = tuple(names)
         self.order = tuple(sorted(self.names))
@@ -53,6 +55,8 @@ class ParentSets:
         self.unscored = unscored  # sets that were not scored before the time limit or Ctrl-C
         self.interrupted = interrupted  # by Ctrl-C
         self.among = among  # what the sets were chosen from, where candidates were chosen from the data
+        self.known = known  # how many scores came from a store
+        self.notes = tuple(notes)  # what the user should know of the store
         self.left_out = left_out  # sets that would have needed more memory than there is
 
     @property
@@ -202,6 +206,8 @@ class ParentSets:
             left_out=self.left_out,
             interrupted=self.interrupted,
             among=self.among,
+            known=self.known,
+            notes=self.notes,
         )
 
     def _check_required(self, allowed: Allowed) -> None:

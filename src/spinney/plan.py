@@ -1,29 +1,414 @@
-"""The choices that made a network, in one frozen record that is saved with it.
+"""What a job will take, before it runs.
 
-In:  what the user asked for.
-Out: Plan: enough to run the same again."""
+In:  a table and the choices of learn().
+Out: Forecast: the families to score, seconds and memory, calibrated by a probe of a second or two on this data and this
+machine; which search `auto` takes and why; and what to change where limits of time or memory would not hold."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
+
+from spinney.candidates import CandidateParents, listed_or_chosen
+from spinney.catalog import Search, choose_search
+from spinney.choices import Choice
+from spinney.constraints import Allowed, Constraints, allowed_by
+from spinney.dataset import Data, as_dataset
+from spinney.deadline import Deadline
+from spinney.errors import LimitError, way
+from spinney.job import Job
+from spinney.layout import counted
+from spinney.limits import check_limits
+from spinney.machine import resident, threads_for
+from spinney.scores import build_source, why_resolved
+from spinney.scores.source import Source
+from spinney.search import automatic, check_options
+
+PROBE = 1.0  # seconds of Step 1, and as many again for families of the larger sizes
+GIB = 2.0**30
+_LOOKED = 112.0  # bytes of a set of one child while its size is looked through, family by family
+_KEPT = 40.0  # bytes of a set that is kept, with the room in which it is sorted
+_LARGEST_SAMPLE = 200  # families of one size
+_SCREENS = (40, 20, 12, 8, 5)  # candidates that may be proposed
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The choices that made a network; saved with it, so that it can be learned again."""
+class Forecast:
+    """What plan() gives back."""
 
     score: str
-    prior: str
-    search: str  # the method that ran, when the user said "auto"
+    why_score: str | None
+    search: str
+    why: str  # why `auto` takes this search
     max_parents: int | None
-    constraints: dict[str, Any] | None
-    candidates: dict[str, list[str]] | None
-    seed: int
-    version: str  # of spinney
-    why_score: str | None = None  # when the user left the score to "auto"
-    candidates_by: str | None = None  # the method that chose the candidates, when the user named one
+    families: int  # parent sets that Step 1 scores, or proves needless; 0 where the search asks as it goes
+    seconds: dict[str, float | None]  # of the steps; None: not to be foreseen
+    memory: float  # bytes of the process at its peak
+    threads: int
+    probe: float  # seconds that the forecast took
+    time_limit: float | None = None
+    memory_limit: float | None = None  # GiB
+    ways: tuple[str, ...] = ()  # what to change so that the limits hold
+
+    @property
+    def total(self) -> float:
+        """Seconds of all steps that can be foreseen."""
+        return math.fsum(own for own in self.seconds.values() if own is not None)
+
+    @property
+    def fits(self) -> bool:
+        """Do the limits hold, as far as can be foreseen?"""
+        late = self.time_limit is not None and self.total > self.time_limit
+        return not late and (self.memory_limit is None or self.memory <= self.memory_limit * GIB)
 
     def as_dict(self) -> dict[str, Any]:
-        """The choices by name, for files."""
-        return asdict(self)
+        """All of it by name, for files."""
+        return {**asdict(self), "total": self.total, "fits": self.fits}
+
+    def lines(self) -> list[str]:
+        """For people."""
+        parts = [f"{word} {shown(own)}" for word, own in self.seconds.items()]
+        limits = [
+            *([f"the time limit of {shown(self.time_limit)}"] if self.time_limit is not None else []),
+            *([f"the memory limit of {self.memory_limit:g} GiB"] if self.memory_limit is not None else []),
+        ]
+        holds = [f"limits  {' and '.join(limits)} {'hold' if self.fits else 'would not hold'}"] if limits else []
+        return [
+            f"score   {self.score}" + (f"; {self.why_score}" if self.why_score else ""),
+            f"search  {self.search}" + (f"; {self.why}" if self.why else ""),
+            f"sets    {self.families:,}" if self.families else "sets    none beforehand: this search asks as it goes",
+            f"time    about {shown(self.total)} with {counted(self.threads, 'thread')} ({', '.join(parts)})",
+            f"memory  about {self.memory / GIB:,.2f} GiB",
+            *holds,
+            *(f"change  {way}" for way in self.ways),
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def shown(seconds: float | None) -> str:
+    """1.2 s, 3 min, 5 h, 2 days; what cannot be foreseen says so."""
+    if seconds is None:
+        return "not foreseen"
+    for size, word in ((172800, "days"), (7200, "h"), (120, "min")):
+        if seconds >= size:
+            return f"{seconds / {'days': 86400, 'h': 3600, 'min': 60}[word]:,.1f} {word}"
+    return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def plan(
+    data: Data,
+    score: str | Choice = "auto",
+    prior: str | Choice = "uniform",
+    search: str | Choice = "auto",
+    max_parents: int | None = 3,
+    constraints: Constraints | None = None,
+    candidates: CandidateParents = None,
+    time_limit: float | None = None,
+    memory_limit: float | None = None,
+    n_jobs: int = -1,
+    seed: int = 0,
+    **options: Any,
+) -> Forecast:
+    """What learn() with the same words would take: families, seconds, memory; nothing is learned yet.
+
+    memory_limit: GiB of the whole process.
+
+    >>> print(sp.plan(frame, max_parents=4, time_limit=60))
+    """
+    data = as_dataset(data)
+    check_limits(time_limit, seed, memory_limit)
+    listed, method = listed_or_chosen(candidates)
+    allowed = allowed_by(constraints, data.names, max_parents, listed)
+    own = build_source(data, score, prior)
+    if method is not None:
+        allowed = _as_many(allowed, int(method.values["k"]))
+    job = Job(own.restrict(allowed), own, threads_for(n_jobs), Deadline(None), seed)
+    found = forecast(job, search, options, time_limit)
+    found = replace(
+        found,
+        why_score=why_resolved(data, score),
+        max_parents=max_parents,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+    )
+    return found if found.fits else replace(found, ways=tuple(_ways(job, found, search, options)))
+
+
+def _as_many(allowed: Allowed, k: int) -> Allowed:
+    """Which columns a method will choose is not known yet: any k of them, for the sake of counting."""
+    lists = {
+        child: tuple(sorted({*own[:k], *allowed.required[child]}))
+        for child, own in ((child, allowed.candidates[child]) for child in allowed.names)
+    }
+    most = {child: min(allowed.most[child], len(lists[child])) for child in allowed.names}
+    return replace(allowed, candidates=lists, most=most)
+
+
+@dataclass
+class Paces:
+    """What the probe found out."""
+
+    seconds: list[float]  # per family, with all threads, by its number of parents
+    kept: float = 1.0  # the share of sets that stay
+    done: float = 0.0  # families that the probe of Step 1 went through
+
+
+def forecast(job: Job, search: str | Choice, options: Mapping[str, Any], limit: float | None = None) -> Forecast:
+    """Of a job that is checked already. `limit`: seconds, where the user has set a time limit."""
+    began = time.perf_counter()
+    check_options(options)
+    own = job.source
+    assert own is not None
+    methods, why = picked(job, search, options, limit)
+    before = resident()
+    by_sets = _by_sets(methods)
+    paces = _probe(job, by_sets)
+    return Forecast(
+        str(own.choice),
+        None,
+        ", then ".join(method.short for method in methods),
+        why,
+        None,
+        job.allowed.families if by_sets else 0,
+        _seconds(job, methods, paces),
+        before + _bytes(job.allowed, own, job.threads, paces, by_sets),
+        job.threads,
+        time.perf_counter() - began,
+    )
+
+
+Methods = tuple[Choice, ...]  # one after another; the last may read scored sets
+
+
+def picked(
+    job: Job, search: str | Choice, options: Mapping[str, Any], limit: float | None = None
+) -> tuple[Methods, str]:
+    """The searches that run, and, if `auto` chooses them, why."""
+    method = choose_search(search)
+    assert job.source is not None
+    if method.name != "auto":
+        return (choose_search(method, **options),), ""
+    most = math.inf if limit is None else 1e9 * limit * job.threads
+    ways = automatic.from_data(job.allowed, job.source.family_cost, options, most)
+    return (*ways.local, *([] if ways.exact is None else [ways.exact])), f"auto: {ways.why()}"
+
+
+def _by_sets(methods: Methods) -> bool:
+    """Is there a Step 1?"""
+    return any(isinstance(method.entry, Search) and method.entry.reads == "sets" for method in methods)
+
+
+def _layers(allowed: Allowed) -> list[int]:
+    """How many families there are, by their number of parents."""
+    sizes = [0] * (max(allowed.most.values(), default=0) + 1)
+    for child in allowed.names:
+        for size in range(allowed.most[child] + 1):
+            sizes[size] += math.comb(len(allowed.candidates[child]), size)
+    return sizes
+
+
+def _probe(job: Job, by_sets: bool) -> Paces:
+    """Run Step 1 for a moment; then score some families of the sizes that it has not come to."""
+    own = job.source
+    assert own is not None
+    layers = _layers(job.allowed)
+    found = Paces([math.nan] * len(layers))
+    if by_sets:
+        _run_for_a_moment(job, layers, found)
+    largest = max((size for size, pace in enumerate(found.seconds) if not math.isnan(pace)), default=-1)
+    sampled = {}
+    if not own.scores.walks or largest < 0:
+        sizes = [size for size in range(len(layers)) if math.isnan(found.seconds[size])]
+        for size in sizes:
+            sampled[size] = _sampled(job, size, PROBE / len(sizes))
+    for size in range(len(layers)):
+        if not math.isnan(found.seconds[size]):
+            continue
+        if size in sampled:
+            found.seconds[size] = sampled[size] / job.threads
+        else:
+            growth = own.family_cost(size) / max(1.0, own.family_cost(largest))
+            found.seconds[size] = found.seconds[largest] * max(1.0, growth)
+    return found
+
+
+def _run_for_a_moment(job: Job, layers: Sequence[int], found: Paces) -> None:
+    own = job.source
+    assert own is not None
+    began = time.process_time()  # of all threads: what else the machine does is not the job's
+    looks = [(0.0, 0)]
+    with suppress(LimitError):  # too large for the memory: it will be refused, and sampled families have to do
+        sets = own.parent_sets(
+            job.allowed,
+            threads=job.threads,
+            report=lambda done, total: looks.append((time.process_time() - began, done)),
+            time_limit=PROBE,
+            keep=True,
+        )
+        looks.append((time.process_time() - began, sets.looked))
+        found.done = sets.looked
+        kept = sum(len(sets.of(child)[0]) for child in range(len(job.allowed.names)))
+        found.kept = kept / max(1, sets.looked)
+        begin = 0
+        for size, count in enumerate(layers):
+            end = begin + count
+            first, last = _when(looks, begin), _when(looks, min(end, sets.looked))
+            through = min(end, sets.looked) - begin
+            if through > 0 and (through >= 0.02 * count or last - first > 0.1 * PROBE):
+                found.seconds[size] = max(last - first, 1e-9) / through / job.threads
+            begin = end
+
+
+def _when(looks: Sequence[tuple[float, int]], done: float) -> float:
+    """The moment when so many families were done."""
+    for (t0, d0), (t1, d1) in pairwise(looks):
+        if d1 >= done:
+            return t0 + (t1 - t0) * (done - d0) / max(1, d1 - d0)
+    return looks[-1][0]
+
+
+def _sampled(job: Job, size: int, seconds: float) -> float:
+    """Seconds of one thread for a family of this size: the mean over some that are drawn."""
+    own, allowed, rng = job.source, job.allowed, random.Random(size)
+    assert own is not None
+    children = [name for name in allowed.names if allowed.most[name] >= size]
+    if not children:
+        return 0.0
+    drawn = [rng.choice(children) for _ in range(_LARGEST_SAMPLE)]
+    families = [(child, rng.sample(allowed.candidates[child], size)) for child in drawn]
+    own.local_scores([(children[0], ())])  # what is made once per source is no part of a family
+    began = time.process_time()
+    scores = own.local_scores(families, time_limit=seconds)
+    return (time.process_time() - began) / max(1, int(np.count_nonzero(~np.isnan(scores))))
+
+
+def _seconds(job: Job, methods: Methods, paces: Paces) -> dict[str, float | None]:
+    own, layers = job.source, _layers(job.allowed)
+    assert own is not None
+    n, largest = len(job.allowed.names), len(layers) - 1
+    found: dict[str, float | None] = {}
+    if _by_sets(methods):
+        found["score"] = math.fsum(count * pace for count, pace in zip(layers, paces.seconds, strict=False))
+    searches = [_search_seconds(job, method, paces, n, layers) for method in methods]
+    known = [own_seconds for own_seconds in searches if own_seconds is not None]
+    found["search"] = math.fsum(known) if len(known) == len(searches) else None
+    pace = paces.seconds[min(largest, 3)] * (job.threads if own.fit_grows else 1)
+    found["fit"] = n * pace + 3e-8 * own.data.n_rows * n
+    return found
+
+
+def _search_seconds(job: Job, method: Choice, paces: Paces, n: int, layers: Sequence[int]) -> float | None:
+    if method.name == "dp":
+        return 1e-8 * n * 2.0**n / job.threads
+    if method.name not in ("hc", "tabu", "boss"):
+        return None
+    # How many families they ask for: as search/automatic.py has it.
+    restarts, square = int(method.values.get("restarts", 0)), float(n * n)
+    asked = square * (1 + restarts / 8) if method.name != "boss" else square * min(n, 200)
+    pairs = square * paces.seconds[min(1, len(layers) - 1)]
+    threads = job.threads if method.name == "boss" else 1  # boss has one thread
+    return pairs + min(asked, float(sum(layers))) * paces.seconds[min(len(layers) - 1, 6)] * threads
+
+
+def _bytes(allowed: Allowed, own: Source, threads: int, paces: Paces, by_sets: bool) -> float:
+    """Beyond what the process has now: sets in all sizes, those that are kept, and what threads work with."""
+    scratch = threads * 8.0 * own.data.n_rows
+    if not by_sets:
+        return scratch + 24.0 * len(allowed.names) ** 2
+    families = allowed.families
+    kept = _KEPT * families * min(1.0, paces.kept)
+    if own.scores.walks:
+        return scratch + 17.0 * families - 9.0 * allowed.largest + kept
+    widest = max(math.comb(len(allowed.candidates[c]), allowed.most[c]) for c in allowed.names)
+    return scratch + _LOOKED * widest + kept
+
+
+def _ways(job: Job, found: Forecast, search: str | Choice, options: Mapping[str, Any]) -> Iterator[str]:
+    """What to change, each with what it would take; the least change of each sort."""
+    for _, text, own in changes(job, search, options):
+        changed = replace(own, time_limit=found.time_limit, memory_limit=found.memory_limit)
+        if changed.fits:
+            yield f"{text}: about {shown(changed.total)}, {changed.memory / GIB:,.2f} GiB"
+
+
+def fitting(
+    job: Job, search: str | Choice, options: Mapping[str, Any], time_limit: float | None, memory_limit: float
+) -> tuple[dict[str, Any], str]:
+    """What to change in a job so that it stays within the limits, nothing where it does; and a line that says so."""
+    assert job.source is not None
+    methods, _ = picked(job, search, options, time_limit)
+    by_sets = _by_sets(methods)
+    most = resident() + _bytes(job.allowed, job.source, job.threads, Paces([]), by_sets)
+    if most <= memory_limit * GIB and time_limit is None:
+        return {}, ""  # whatever the probe would say
+    found = replace(forecast(job, search, options, time_limit), time_limit=time_limit, memory_limit=memory_limit)
+    if found.fits:
+        return {}, ""
+    for changed, text, own in changes(job, search, options):
+        if replace(own, time_limit=time_limit, memory_limit=memory_limit).fits:
+            return changed, f"took {text}, because of the limits: as asked it would take {_taking(found)}"
+    if found.memory <= memory_limit * GIB:
+        return {}, f"no smaller job was found that would keep the time limit; this one would take {_taking(found)}"
+    raise LimitError(
+        f"this would take {_taking(found)}, and {memory_limit:g} GiB are allowed",
+        "take fewer rows or columns",
+        way("raise {}", "memory_limit"),
+    )
+
+
+def _taking(found: Forecast) -> str:
+    return f"about {shown(found.total)} and {found.memory / GIB:,.2f} GiB"
+
+
+Change = tuple[dict[str, Any], str, Forecast]
+
+
+def changes(job: Job, search: str | Choice, options: Mapping[str, Any]) -> Iterator[Change]:
+    """Smaller jobs: what is changed, how that is written, and what it would take. From the paces of one more probe."""
+    own, allowed = job.source, job.allowed
+    assert own is not None
+    methods, _ = picked(job, search, options)
+    by_sets = _by_sets(methods)
+    paces = _probe(job, by_sets)
+    before = resident()
+
+    def taking(smaller: Allowed, by: Methods, sets: bool) -> Forecast:
+        part = Job(smaller, own, job.threads, job.deadline, job.seed)
+        memory = before + _bytes(smaller, own, job.threads, paces, sets)
+        families = smaller.families if sets else 0
+        seconds = _seconds(part, by, paces)
+        return Forecast(
+            str(own.choice),
+            None,
+            ", ".join(one.short for one in by),
+            "",
+            None,
+            families,
+            seconds,
+            memory,
+            job.threads,
+            0.0,
+        )
+
+    if by_sets:
+        for most in range(max(allowed.most.values(), default=0) - 1, 0, -1):
+            if all(len(required) <= most for required in allowed.required.values()):
+                smaller = replace(allowed, most={child: min(most, m) for child, m in allowed.most.items()})
+                yield {"max_parents": most}, f"max_parents={most}", taking(smaller, methods, True)
+        for k in _SCREENS:
+            if k < len(allowed.names) - 1:
+                text = f"candidates='screen(k={k})'"
+                yield {"candidates": f"screen(k={k})"}, text, taking(_as_many(allowed, k), methods, True)
+    for name in ("tabu", "hc"):
+        if by_sets or all(method.name != name for method in methods):
+            yield {"search": name}, f"search={name!r}", taking(allowed, (choose_search(name),), False)

@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 SORT_PER_CELL = 1e-8  # seconds
 LARGE = 2.0**1000  # differences and sums of larger numbers may overflow, so they are taken of a part of them
+_SAFE = 400  # squares of numbers near 2 to this, and to minus this, are numbers
 _PART = 2.0**-64  # a power of two: no digit is lost
 _MOST_PLAIN = 1e100  # of a column that is not standardised: its squares must be numbers
 
@@ -43,7 +44,7 @@ def standard(name: str, values: Floats, wanted: bool) -> Standard:
     """Not `wanted`: in the user's units, less their mean."""
     own, shift, scale = standardised(name, values, wanted)
     centre = float(own.mean()) if len(own) else 0.0
-    return Standard(own - centre, centre, shift, scale)
+    return Standard(np.subtract(own, centre, out=own if wanted else None), centre, shift, scale)
 
 
 def standardised(name: str, values: Floats, wanted: bool) -> tuple[Floats, float, float]:
@@ -51,7 +52,8 @@ def standardised(name: str, values: Floats, wanted: bool) -> tuple[Floats, float
     if wanted:
         shift, scale = shift_and_scale(values)
         part = part_of(values)
-        return (values * part - shift * part) / (scale * part), shift, scale
+        own = values - shift if part == 1.0 else values * part - shift * part
+        return np.divide(own, scale * part, out=own), shift, scale
     if len(values) and np.abs(values).max() > _MOST_PLAIN:
         raise ChoiceError(
             f"column {name!r} has values beyond {_MOST_PLAIN:g}, and without standardising their squares are too large "
@@ -63,21 +65,24 @@ def standardised(name: str, values: Floats, wanted: bool) -> tuple[Floats, float
 def shift_and_scale(values: Floats) -> tuple[float, float]:
     """Mean and population standard deviation; a constant column keeps its scale.
 
-    Both are taken of the values over a power of two near the largest of them, so that no square overflows or vanishes:
+    Where squares might overflow or vanish, both are taken of the values over a power of two near the largest of them:
     the answer scales with the column, in every digit."""
-    if len(values) == 0 or values.min() == values.max():
+    if len(values) == 0 or (low := values.min()) == (high := values.max()):
         return (float(values[0]) if len(values) else 0.0), 1.0
-    exponent = int(np.frexp(np.abs(values).max())[1])
-    units = np.ldexp(values, -exponent)
+    exponent = int(np.frexp(max(abs(low), abs(high)))[1])
+    if abs(exponent) <= _SAFE:
+        exponent = 0
+    units = np.ldexp(values, -exponent) if exponent else values
     mean = units.mean()
-    spread = np.sqrt(np.mean((units - mean) ** 2))
+    away = units - mean
+    spread = np.sqrt(np.multiply(away, away, out=away).mean())
     smallest = float(np.nextafter(0.0, 1.0))  # where the spread itself is below all numbers
     return float(np.ldexp(mean, exponent)), max(float(np.ldexp(spread, exponent)), smallest)
 
 
 def part_of(values: Floats) -> float:
     """A factor under which sums and differences of these values are numbers."""
-    return _PART if len(values) and np.abs(values).max() > LARGE else 1.0
+    return _PART if len(values) and max(-values.min(), values.max()) > LARGE else 1.0
 
 
 def in_row_order(data: Dataset, deadline: Deadline | None = None) -> Dataset:

@@ -5,8 +5,13 @@ Out: ParentSets."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from functools import partial
+
+from spinney import _core
 from spinney.candidates import CandidateParents, listed_or_chosen, with_chosen
 from spinney.choices import Choice
+from spinney.cluster import Cluster, Outcome, connected, score_blocks
 from spinney.constraints import Constraints, allowed_by
 from spinney.dataset import Data, as_dataset
 from spinney.deadline import Deadline
@@ -14,8 +19,9 @@ from spinney.job import Job
 from spinney.limits import check_limits
 from spinney.machine import threads_for
 from spinney.parent_sets import ParentSets
-from spinney.progress import Progress, reporting
+from spinney.progress import Progress, Report, reporting
 from spinney.scores import build_source
+from spinney.store import Store, StoreAt
 
 
 def score_parent_sets(
@@ -31,10 +37,14 @@ def score_parent_sets(
     progress: Progress = False,
     time_limit: float | None = None,
     seed: int = 0,
+    store: StoreAt = None,
+    cluster: Cluster | None = None,
 ) -> ParentSets:
     """Step 1: the local scores of all parent sets up to max_parents.
 
     candidates: as in learn(); seed is that of a method that draws rows.
+    store: a folder that keeps the scores as they are made; what it has is not scored again. See docs/large.md.
+    cluster: a dask.distributed Client, or the address of a scheduler, whose workers score the sets.
     prune drops a set that is no better than one of its subsets (it is in no best network); bounds leaves out, unscored,
     sets for which that can be proven beforehand (table scores, and pcart for discrete children). Neither changes the
     best network. When the time is up, the sets that have been scored come back, with `unscored` saying how many have
@@ -45,9 +55,11 @@ def score_parent_sets(
     listed, method = listed_or_chosen(candidates)
     allowed = allowed_by(constraints, data.names, max_parents, listed)
     own = build_source(data, score, prior)
-    job = Job(own.restrict(allowed), own, threads_for(n_jobs), deadline, seed, progress)
-    job = with_chosen(job, method, constraints, max_parents)
-    sets = scored_sets(job, prune, bounds, deadline.left())
+    kept = None if store is None else Store(store, make=True)
+    with connected(cluster) as client:
+        job = Job(own.restrict(allowed), own, threads_for(n_jobs), deadline, seed, progress, store=kept, cluster=client)
+        job = with_chosen(job, method, constraints, max_parents)
+        sets = scored_sets(job, prune, bounds, deadline.left())
     if sets.interrupted or (job.chosen is not None and job.chosen.stopped == "interrupted"):
         raise KeyboardInterrupt
     return sets
@@ -59,24 +71,56 @@ def scored_sets(
     """`keep`: after Ctrl-C, hand out what had been scored; else there is nothing in it."""
     assert job.source is not None
     with reporting(job.progress, "scoring parent sets") as report:
-        found = job.source.parent_sets(
-            job.allowed,
-            prune=prune,
-            bounds=bounds,
-            threads=job.threads,
-            report=report,
-            time_limit=time_limit,
-            keep=keep,
-        )
+        found, elsewhere = _scored(job, prune, bounds, time_limit, keep, report)
+    stopped = elsewhere.stopped or found.stopped
+    if elsewhere.stopped == "interrupted" and not keep:
+        raise KeyboardInterrupt
+    unscored = found.families - (found.known if elsewhere.stopped else found.looked)
     return ParentSets(
         job.source.data.names,
         found,
         families=found.families,
-        scored=found.scored,
+        scored=found.scored + elsewhere.scored,
         pruned_for=dict(job.allowed.required) if prune else None,
-        complete=not prune and not found.stopped,
-        unscored=max(1, found.families - found.looked) if found.stopped else 0,
+        complete=not prune and not stopped,
+        unscored=max(1, unscored) if stopped else 0,
         left_out=found.left_out,
-        interrupted=found.stopped == "interrupted",
+        interrupted=stopped == "interrupted",
         among="" if job.chosen is None else job.chosen.among,
+        known=max(0, found.known - elsewhere.scored),
+        notes=[] if job.store is None else job.store.damages,
     )
+
+
+def _scored(
+    job: Job, prune: bool, bounds: bool, time_limit: float | None, keep: bool, report: Report | None
+) -> tuple[_core.ScoredSets, Outcome]:
+    """The sets, and what the workers of a cluster did for them."""
+    source, store = job.source, job.store
+    assert source is not None
+    run = partial(source.parent_sets, job.allowed, prune=prune, bounds=bounds, threads=job.threads)
+    if store is None and job.cluster is None:
+        return run(report=report, time_limit=time_limit, keep=keep), Outcome()
+    with nullcontext() if store is None else store.session(source, job.allowed, job.threads) as session:
+        known, log = (None, None) if session is None else (session.known, session.log)
+        if session is not None:
+            report = session.reporting(report)
+        if job.cluster is None:
+            return run(report=report, time_limit=time_limit, keep=keep, known=known, log=log), Outcome()
+        source.check_sets(job.allowed, prune)
+        known = known or _core.KnownScores(job.allowed.for_core)
+        deadline = Deadline(time_limit)
+        elsewhere = score_blocks(
+            job.cluster,
+            job,
+            known,
+            (lambda families: None) if session is None else session.take,
+            prune=prune,
+            bounds=bounds,
+            time_limit=time_limit,
+            report=report,
+        )
+        if elsewhere.stopped:
+            return run(known=known, log=log, keep=True, only_known=True), elsewhere
+        # All that is left is to put them together; what a worker had no memory for is tried here.
+        return run(report=report, time_limit=deadline.left(), keep=keep, known=known, log=log), elsewhere

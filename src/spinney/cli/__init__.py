@@ -18,6 +18,7 @@ from spinney.cli import (
     classify,
     compare,
     convert,
+    evaluate,
     families,
     kinds,
     learn,
@@ -29,6 +30,7 @@ from spinney.cli import (
     show,
     simulate,
     solve,
+    store,
 )
 from spinney.cli.answer import say_aside
 from spinney.cli.options import FAILED_PLUGINS
@@ -58,11 +60,17 @@ COMMANDS: dict[str, Callable[..., None]] = {  # of two words: a group and a comm
     "show": show.show,
     "report": report.report,
     "compare": compare.compare,
+    "evaluate log-loss": evaluate.log_loss,
+    "evaluate stability": evaluate.stability,
+    "evaluate bootstrap": evaluate.bootstrap,
+    "evaluate compare": evaluate.compare,
     "convert": convert.convert,
+    "store": store.store,
     "list": list.list_,
 }
 
 GROUPS = {
+    "evaluate": "How good is what is learned, where nobody knows the truth: prediction, structure, edges.",
     "classify": "Predict the class of rows: train a classifier, cross-validate it, apply it.",
     "simulate": "Make a table whose network is known: mixed data as in a paper, or a sample of a random network.",
 }

@@ -55,6 +55,8 @@ def families(
             help=("Stop with an error after this time."),
         ),
     ] = None,
+    store: opt.StoreFolder = None,
+    cluster: opt.ClusterAddress = None,
     seed: opt.Seed = 0,
     output: Annotated[
         str | None,
@@ -85,12 +87,14 @@ def families(
         progress=True,
         time_limit=time_limit,
         seed=seed,
+        store=store,
+        cluster=cluster,
     )
     taken = {"score": time.perf_counter() - began}
     if output:
         sets.write(output)
     reason = why_resolved(table, score)
-    say_notes((*table.notes, *([] if reason is None else [reason])))
+    say_notes((*table.notes, *([] if reason is None else [reason]), *sets.notes))
     if json:
         say_json(
             {
@@ -102,6 +106,7 @@ def families(
                 "rows": table.n_rows,
                 "score": str(resolved(table, score)),
                 "scored": sets.scored,
+                **({} if store is None else {"from_store": sets.known}),
                 **({"seconds": taken} if timing else {}),
                 **({} if output else {"sets": {child: sets.of(child) for child in sets.names}}),
             }
@@ -110,8 +115,8 @@ def families(
         say(
             [
                 f"{output}: {counted(len(sets), 'parent set')} of {counted(len(sets.names), 'variable')}; "
-                f"{sets.families:,} were possible, "
-                f"{sets.scored:,} were scored",
+                f"{sets.families:,} were possible, {sets.scored:,} were scored"
+                + ("" if store is None else f", {sets.known:,} came from the store"),
                 *(seconds(taken) if timing else ()),
             ]
         )

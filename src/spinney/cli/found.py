@@ -73,14 +73,6 @@ def why_score(reason: str | None) -> list[str]:
     return [] if reason is None else [f"        {reason} (another: --score, see spinney list scores)"]
 
 
-def why_auto(method: str, why: str = "") -> str:
-    if why:
-        return f", chosen by auto: {why}"
-    if method.startswith(("tabu", "hc")):
-        return ", chosen by auto: scoring all parent sets would take more than about a minute"
-    return ", chosen by auto: all parent sets can be scored, so optimality may be proven"
-
-
 def stopped(found: Found) -> list[str]:
     """A note when more time might have found a better network."""
     if not found.stopped:

@@ -14,13 +14,15 @@ import typer
 from spinney.catalog import choose_prior, choose_score, choose_search
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_next, say_notes
-from spinney.cli.found import choices, families, of_class, others, proof, seconds, stopped, why_auto, why_score
+from spinney.cli.found import choices, families, of_class, others, proof, seconds, stopped, why_score
 from spinney.cli.tables import TABLE, TableOptions, reads_table
 from spinney.errors import ChoiceError
 from spinney.formats import formats_of, suffix
 from spinney.layout import counted, some_names
 from spinney.learn import Result
 from spinney.learn import learn as run
+from spinney.machine import memory_limited
+from spinney.plan import plan as foresee
 from spinney.report.again import command_line
 
 
@@ -44,6 +46,12 @@ def learn(
     tiers: opt.TiersFile = None,
     candidates: opt.CandidateParents = None,
     time_limit: opt.TimeLimit = None,
+    store: opt.StoreFolder = None,
+    cluster: opt.ClusterAddress = None,
+    memory_limit: opt.MemoryLimit = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what this would take, in seconds and memory; nothing is learned.")
+    ] = False,
     seed: opt.Seed = 0,
     output: Annotated[
         str | None,
@@ -82,11 +90,30 @@ def learn(
     opt.check_output(report, [".html"], data, reading.kinds, constraints, tiers, candidates)
     if report and output and path.abspath(report) == path.abspath(output):
         raise ChoiceError(f"{report} is named for the network and for the report; give two names")
-    table = reading.read(data)
+    with memory_limited(memory_limit):
+        table = reading.read(data)
     if show is not None and show not in table.names:
         raise ChoiceError(f"--show names {show!r}, which is no column here; choose one of {some_names(table.names)}")
     if discretise is not None:
         table = table.discretised(discretise)
+    if plan:
+        own = opt.constraints(table.names, constraints, required, forbidden, tiers)
+        found = foresee(
+            table,
+            score,
+            prior,
+            search,
+            max_parents,
+            own,
+            opt.candidates(candidates),
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            n_jobs=n_jobs,
+            seed=seed,
+        )
+        say_notes(table.notes)
+        say_json(found.as_dict()) if json else say(found.lines())
+        return
     result = run(
         table,
         score,
@@ -99,6 +126,9 @@ def learn(
         n_jobs=n_jobs,
         seed=seed,
         progress=True,
+        store=store,
+        cluster=cluster,
+        memory_limit=memory_limit,
     )
     if output:
         result.network.export(output)
@@ -153,6 +183,6 @@ def _lines(result: Result, by_auto: bool, timing: bool) -> list[str]:
         *why_score(plan.why_score),
         *proof(result.found, over),
         *others(result.found),
-        f"search  {choose_search(plan.search).short}{why_auto(plan.search, result.why) if by_auto else ''}",
+        f"search  {choose_search(plan.search).short}{f', chosen by auto: {result.why}' if by_auto else ''}",
         *(seconds(result.seconds) if timing else ()),
     ]

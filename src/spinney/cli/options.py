@@ -129,6 +129,31 @@ TimeLimit = Annotated[
         help=("Stop after this time, with the best network so far."),
     ),
 ]
+StoreFolder = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="DIR",
+        help=("Keep the scores of parent sets in this folder as they are made, and take from it what it has."),
+    ),
+]
+ClusterAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help=("Score parent sets on the workers of a Dask cluster: its scheduler, as in tcp://10.0.0.1:8786."),
+    ),
+]
+MemoryLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--memory-limit",
+        metavar="GIB",
+        parser=decimal("--memory-limit", "a number of GiB"),
+        help=("The most memory of the process; a job that would take more is made smaller, or refused."),
+    ),
+]
 Seed = Annotated[
     int, typer.Option("--seed", metavar="N", parser=whole("--seed"), help=("The seed of the random numbers."))
 ]

@@ -13,7 +13,7 @@ import typer
 
 from spinney.cli import options as opt
 from spinney.cli.answer import number, say, say_json, say_notes
-from spinney.cli.found import families, news, of_class, others, proof, seconds, stopped, why_auto
+from spinney.cli.found import families, news, of_class, others, proof, seconds, stopped
 from spinney.formats import formats_of, read_graph
 from spinney.layout import counted
 from spinney.parent_sets import ParentSets
@@ -108,7 +108,8 @@ def solve(
     if output:
         found.write(output)
     say_notes((*stopped(found), *found.notes))
-    reason = why_auto(found.method) if method.strip().lower() == "auto" else ""
+    by_auto = method.strip().lower() == "auto"
+    reason = ", chosen by auto: all parent sets are scored, so optimality may be proven" if by_auto else ""
     if json:
         say_json({**found.as_dict(), **({"seconds": {"search": found.seconds}} if timing else {})})
         return

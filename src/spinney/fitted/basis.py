@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from spinney.errors import ChoiceError
 from spinney.fitted.model import Columns, Floats
-from spinney.fitted.standard_model import StandardModel
+from spinney.fitted.plain import whole_number
+from spinney.fitted.standard_model import FAR, StandardModel
 from spinney.hinges import Factor, Term, repaired, term_text, values_of
 from spinney.kinds import Kind
 from spinney.layout import ROWS, counted, cut, shown_number, word
-
-_FAR = 1e150  # its square is a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +48,14 @@ class Basis(StandardModel):
     score: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("parents", "parent_kinds", "shifts", "scales", "columns", "terms", "coefficients"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        where = f"the basis of {self.child!r}"
-        if len(self.parents) != len(self.parent_kinds) or len({self.child, *self.parents}) <= len(self.parents):
-            raise ChoiceError(f"{where} has a variable twice, or parents without a kind: name every parent once")
-        wanted = sum(not kind.discrete for kind in self.parent_kinds) + (not self.kind.discrete)
-        numbers = [*self.shifts, *self.scales, self.variance, *(f.knot for term in self.terms for f in term)]
+        self._check_columns(("columns", "terms", "coefficients"))
+        where = self._where
+        numbers = [self.variance, *(f.knot for term in self.terms for f in term)]
         numbers += [value for own in self.coefficients if own is not None for value in own]
-        if not len(self.shifts) == len(self.scales) == wanted or not all(map(math.isfinite, numbers)):
-            raise ChoiceError(f"{where} needs {wanted} shifts and scales, and finite numbers throughout: correct it")
-        if min(self.scales, default=1.0) <= 0 or self.rows < 0 or (not self.kind.discrete and not self.variance > 0):
-            raise ChoiceError(f"{where} has a scale, a variance or a number of rows that is not above 0: correct it")
+        if not all(map(math.isfinite, numbers)):
+            raise ChoiceError(f"{where} has a number that is not finite: correct it")
+        if self.rows < 0 or (not self.kind.discrete and not self.variance > 0):
+            raise ChoiceError(f"{where} has a variance or a number of rows that is not above 0: correct it")
         levels = [getattr(kind, "levels", None) for kind in self.parent_kinds]
         for parent, level in self.columns:
             known = 0 <= parent < len(self.parents)
@@ -78,7 +73,7 @@ class Basis(StandardModel):
 
     def _numbers(self, columns: Columns) -> list[Floats]:
         """The columns that factors read."""
-        place = {parent: i for i, parent in enumerate(self._continuous())}
+        place = {parent: i for i, parent in enumerate(self._continuous)}
         found: list[Floats] = []
         for parent, level in self.columns:
             name = self.parents[parent]
@@ -89,15 +84,12 @@ class Basis(StandardModel):
                 found.append((codes if level is None else codes == level).astype(np.float64))
         return found
 
-    def _continuous(self) -> list[str]:
-        return [p for p, kind in zip(self.parents, self.parent_kinds, strict=True) if not kind.discrete]
-
     def _fitted(self, columns: Columns) -> Floats:
         """One column per response."""
         own = np.array([row if row is not None else (0.0,) * len(self.terms) for row in self.coefficients])
         with np.errstate(over="ignore", invalid="ignore"):
             fitted = values_of(self.terms, self._numbers(columns), columns.n_rows) @ own.T
-        answer: Floats = np.clip(np.nan_to_num(fitted), -_FAR, _FAR)
+        answer: Floats = np.clip(np.nan_to_num(fitted), -FAR, FAR)
         return answer
 
     def _normal(self, columns: Columns) -> tuple[Floats, Floats]:
@@ -127,28 +119,18 @@ class Basis(StandardModel):
 
     @classmethod
     def from_plain(cls, node: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Basis:
-        parents = tuple(node["parents"])
         return cls(
-            child=node["child"],
-            parents=parents,
-            kind=kinds[node["child"]],
-            parent_kinds=tuple(kinds[parent] for parent in parents),
-            shifts=tuple(map(float, node["shifts"])),
-            scales=tuple(map(float, node["scales"])),
-            columns=tuple((_whole(p), None if level is None else _whole(level)) for p, level in node["columns"]),
-            terms=tuple(tuple(Factor(_whole(c), _whole(d), float(t)) for c, d, t in term) for term in node["terms"]),
+            **cls._columns_from(node, kinds),
+            columns=tuple(
+                (whole_number(p), None if level is None else whole_number(level)) for p, level in node["columns"]
+            ),
+            terms=tuple(
+                tuple(Factor(whole_number(c), whole_number(d), float(t)) for c, d, t in term) for term in node["terms"]
+            ),
             coefficients=tuple(None if own is None else tuple(map(float, own)) for own in node["coefficients"]),
             variance=float(node["variance"]),
-            rows=_whole(node["rows"]),
-            score=node["score"],
+            rows=whole_number(node["rows"]),
         )
-
-    def __eq__(self, other: object) -> bool:
-        """The same terms and numbers; the score is not compared."""
-        if not isinstance(other, Basis):
-            return NotImplemented
-        names = [entry.name for entry in fields(self) if entry.name != "score"]
-        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     # --- words ------------------------------------------------------------------------------------------------------
 
@@ -158,7 +140,7 @@ class Basis(StandardModel):
 
     def _lines(self) -> Iterator[str]:
         levels = self.family[self.child]
-        place = {parent: i for i, parent in enumerate(self._continuous())}
+        place = {parent: i for i, parent in enumerate(self._continuous)}
         names, shifts, scales = [], [], []
         for parent, level in self.columns:
             name, known = self.parents[parent], self.family[self.parents[parent]] or ()
@@ -209,9 +191,3 @@ class Basis(StandardModel):
 
     def attributes(self) -> dict[str, object]:
         return {"levels": self.family[self.child], "parents": self.parents, "equations": "\n".join(self._lines())}
-
-
-def _whole(number: Any) -> int:
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise TypeError("a whole number is expected")
-    return number

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from spinney._core import Stop
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError
 from spinney.fitted.cells import split_parents, too_many_cells
@@ -40,21 +41,24 @@ def fit_gaussian(
     alpha_mu: float = 1.0,
     above: float | None = None,
     value: float | None = None,
+    stop: Stop | None = None,
 ) -> LocalModel:
-    """The model of a family. df="paper": cells of k + 1 rows have their own Gaussian; `value`: its local score."""
+    """The model of a family. df="paper": cells of k + 1 rows have their own Gaussian; `value`: its local score. `stop`
+    may be set by another thread: TimeoutError."""
+    stop = stop or Stop()
     order = tuple(sorted(parents))
     levels = tuple(_levels(data, name) for name in order)
     continuous = split_parents(order, levels)[1]
     if score == "bge":
         return _student(data, child, order, alpha_mu, alpha_mu + 1 if above is None else above, value)
     if score in ("dg", "bf"):
-        return _embedded(data, child, order, levels, degree if score == "bf" else 1, value)
+        return _embedded(data, child, order, levels, degree if score == "bf" else 1, value, stop)
     if score not in ("cg", "cgd"):
         raise ChoiceError(f"{score!r} has no Gaussian models; choose cg, cgd, dg, bf or bge")
     if not data.kinds[child].discrete:
-        return _regression(data, child, order, levels, df == "paper", value)
+        return _regression(data, child, order, levels, df == "paper", value, stop)
     if continuous and score == "cg":
-        return _bayes(data, child, order, levels, df == "paper", value)
+        return _bayes(data, child, order, levels, df == "paper", value, stop)
     cuts = {name: tuple(three_cuts(data.values(name)).tolist()) for name in continuous}
     table = _table(data, child, order, cuts, value)
     return CutTable(table, cuts) if continuous else table
@@ -64,7 +68,7 @@ def _levels(data: Dataset, name: str) -> Levels:
     return data.levels(name) if data.kinds[name].discrete else None
 
 
-def pivots(columns: Floats) -> Floats:
+def pivots(columns: Floats, stop: Stop) -> Floats:
     """The variance of each column given those kept before it; 0 where at most DEPENDENT is left, and it is not kept.
 
     Columns are centred and made orthogonal, twice, so that small variances have their digits."""
@@ -76,6 +80,7 @@ def pivots(columns: Floats) -> Floats:
         x = rest[:, j]
         for _ in range(2):
             for unit in basis:
+                stop.check()
                 x = x - (unit @ x) * unit
         variance = float(x @ x) / n
         if variance > DEPENDENT:
@@ -116,14 +121,20 @@ def _joint(data: Dataset, child: str, discrete: Sequence[str]) -> Ints:
 
 
 def _regression(
-    data: Dataset, child: str, parents: tuple[str, ...], levels: tuple[Levels, ...], paper: bool, value: float | None
+    data: Dataset,
+    child: str,
+    parents: tuple[str, ...],
+    levels: tuple[Levels, ...],
+    paper: bool,
+    value: float | None,
+    stop: Stop,
 ) -> Regression:
     discrete, continuous = split_parents(parents, levels)
     names = sorted((child, *continuous))  # the order in which the score looks for dependent columns
     units = {name: standardised(name, data.values(name), wanted=True) for name in names}
     x = np.column_stack([units[name][0] for name in continuous]) if continuous else np.empty((data.n_rows, 0))
     y = units[child][0]
-    kept = np.flatnonzero(pivots(x))
+    kept = np.flatnonzero(pivots(x, stop))
     used = x[:, kept]
     means, slopes, left = _regressed(y, used)
     constant = y.min() == y.max()
@@ -135,7 +146,7 @@ def _regression(
         together = np.column_stack([y, used])[:, np.argsort(place)]
         least = len(kept) + 1 + (0 if paper else 1)
         for code, rows in zip(*_grouped(_joint(data, child, discrete)), strict=True):
-            if len(rows) > least and pivots(together[rows]).all():
+            if len(rows) > least and pivots(together[rows], stop).all():
                 *own, rest = _regressed(y[rows], used[rows])
                 fits.insert(-1, (own[0], own[1], float(rest), len(rows)))
                 codes.append(int(code))
@@ -163,12 +174,18 @@ def _regression(
 
 
 def _bayes(
-    data: Dataset, child: str, parents: tuple[str, ...], levels: tuple[Levels, ...], paper: bool, value: float | None
+    data: Dataset,
+    child: str,
+    parents: tuple[str, ...],
+    levels: tuple[Levels, ...],
+    paper: bool,
+    value: float | None,
+    stop: Stop,
 ) -> GaussianBayes:
     discrete, continuous = split_parents(parents, levels)
     units = [standardised(name, data.values(name), wanted=True) for name in continuous]
     x = np.column_stack([unit[0] for unit in units])
-    kept = np.flatnonzero(pivots(x)).tolist()
+    kept = np.flatnonzero(pivots(x, stop)).tolist()
     x, k, r = x[:, kept], len(kept), len(data.levels(child))
     y = data.codes(child).astype(np.int64)
     least = k + (0 if paper else 1)
@@ -179,7 +196,7 @@ def _bayes(
         means, factors = np.tile(of_all[0], (r, 1)), np.tile(of_all[1], (r, 1, 1))
         for level in np.flatnonzero(shares > least).tolist():
             mine = x[rows[y[rows] == level]]
-            if pivots(mine).all():
+            if pivots(mine, stop).all():
                 means[level], factors[level] = _gaussian(mine)
         return shares, means, factors
 
@@ -240,7 +257,13 @@ def _table(
 
 
 def _embedded(
-    data: Dataset, child: str, parents: tuple[str, ...], levels: tuple[Levels, ...], degree: int, value: float | None
+    data: Dataset,
+    child: str,
+    parents: tuple[str, ...],
+    levels: tuple[Levels, ...],
+    degree: int,
+    value: float | None,
+    stop: Stop,
 ) -> Embedded:
     usual, lows, highs = [], [], []
     for name, own in zip(parents, levels, strict=True):
@@ -263,20 +286,24 @@ def _embedded(
     given = {name: data.values(name) if _levels(data, name) is None else data.codes(name) for name in parents}
     columns = Columns(data.n_rows, given)
     x = blank.embed(columns)
+    stop.check()
     means = x.mean(axis=0)
     scales = x.std(axis=0)
     scaled = (x - means) / np.where(scales > 0, scales, 1.0)
-    kept = np.flatnonzero(pivots(scaled))
+    kept = np.flatnonzero(pivots(scaled, stop))
     shift, scale, least, deviation = 0.0, 1.0, None, None
+    stop.check()
     if of_child is None:
         standard, shift, scale = standardised(child, data.values(child), wanted=True)
         y = standard[:, None]
+        centre = y.mean(axis=0)
     else:
-        y = (data.codes(child)[:, None] == np.arange(outputs)).astype(np.float64)
+        y = data.codes(child)[:, None] == np.arange(outputs)
+        centre = np.bincount(data.codes(child), minlength=outputs) / max(data.n_rows, 1)
         least = 1.0 / (data.n_rows + outputs)
-    centre = y.mean(axis=0)
     coefficients = np.zeros((wide, outputs))
-    coefficients[kept] = np.linalg.lstsq(scaled[:, kept], y - centre, rcond=None)[0]
+    if len(kept):
+        coefficients[kept] = np.linalg.lstsq(scaled[:, kept], y - centre, rcond=None)[0]
     if of_child is None:
         left = y - centre - scaled @ coefficients
         deviation = float(np.sqrt(max(float(np.mean(left * left)), DEPENDENT)) * scale)

@@ -16,10 +16,14 @@ from spinney.kinds import Continuous, Kind
 
 
 def whole(numbers: Sequence[int]) -> NDArray[np.int32]:
-    """Whole numbers; true and false, and 1.0, are none."""
-    if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers):
+    return np.array([whole_number(number) for number in numbers], dtype=np.int32)
+
+
+def whole_number(number: Any) -> int:
+    """True and false, and 1.0, are none."""
+    if isinstance(number, bool) or not isinstance(number, int):
         raise TypeError("a whole number is expected")
-    return np.array(numbers, dtype=np.int32)
+    return number
 
 
 def matrix(rows: Sequence[Sequence[float]], width: int) -> NDArray[Any]:

@@ -20,12 +20,12 @@ from scipy.special import logsumexp
 from spinney.errors import ChoiceError, LimitError
 from spinney.fitted.equations import equation
 from spinney.fitted.model import Columns, Floats, Ints
-from spinney.fitted.standard_model import StandardModel
+from spinney.fitted.plain import whole_number
+from spinney.fitted.standard_model import FAR, StandardModel
 from spinney.kinds import Kind
 from spinney.layout import LEVELS, ROWS, counted, cut, probability, word
 
 RULES = ("gaussian", "frequencies", "shrunk", "softmax")
-_FAR = 1e150  # its square is a number
 _MOST_DEGREE = 64  # as in core/bind_polynomial.cpp
 
 
@@ -43,7 +43,7 @@ class Powers:
         """Far outside of the range they are taken at an end, where they are numbers."""
         if self.degree == 0:
             return []
-        end = _FAR ** (1 / self.degree)
+        end = FAR ** (1 / self.degree)
         with np.errstate(over="ignore"):
             x = np.clip(((standard - self.low) - (self.high - standard)) / (self.high - self.low), -end, end)
         found = [np.ones_like(x), x]
@@ -113,15 +113,7 @@ class Polynomial(StandardModel):
     score: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("parents", "parent_kinds", "shifts", "scales", "cells"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        if len(self.parents) != len(self.parent_kinds) or len({self.child, *self.parents}) <= len(self.parents):
-            raise ChoiceError(f"{self._where} has a variable twice, or parents without a kind: name every parent once")
-        wanted = len(self._continuous) + (not self.kind.discrete)
-        if not len(self.shifts) == len(self.scales) == wanted or not _finite(self.shifts) or not _finite(self.scales):
-            raise ChoiceError(f"{self._where} needs {wanted} finite shifts and scales: give one per continuous column")
-        if min(self.scales, default=1.0) <= 0:
-            raise ChoiceError(f"{self._where} has a scale that is not above 0: give positive numbers")
+        self._check_columns(("cells",))
         if math.prod(self._sizes) > 2**62:
             raise LimitError(f"{self._where} has more cells than can be numbered: give {self.child!r} fewer parents")
         for cell in (*self.cells, self.overall):
@@ -130,10 +122,6 @@ class Polynomial(StandardModel):
             raise ChoiceError(f"{self._where} has cells that are not in order, or twice: sort them by their levels")
 
     # --- checks -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _where(self) -> str:
-        return f"the polynomial of {self.child!r}"
 
     def _check(self, cell: Cell) -> None:
         levels = None if not self.kind.discrete else self.family[self.child]
@@ -173,10 +161,6 @@ class Polynomial(StandardModel):
     @cached_property
     def _discrete(self) -> tuple[str, ...]:
         return tuple(p for p, kind in zip(self.parents, self.parent_kinds, strict=True) if kind.discrete)
-
-    @cached_property
-    def _continuous(self) -> tuple[str, ...]:
-        return tuple(p for p, kind in zip(self.parents, self.parent_kinds, strict=True) if not kind.discrete)
 
     @cached_property
     def _sizes(self) -> tuple[int, ...]:
@@ -236,25 +220,11 @@ class Polynomial(StandardModel):
 
     @classmethod
     def from_plain(cls, node: Mapping[str, Any], kinds: Mapping[str, Kind]) -> Polynomial:
-        parents = tuple(node["parents"])
         return cls(
-            child=node["child"],
-            parents=parents,
-            kind=kinds[node["child"]],
-            parent_kinds=tuple(kinds[parent] for parent in parents),
-            shifts=tuple(map(float, node["shifts"])),
-            scales=tuple(map(float, node["scales"])),
+            **cls._columns_from(node, kinds),
             cells=tuple(map(_from_plain, node["cells"])),
             overall=_from_plain(node["overall"]),
-            score=node["score"],
         )
-
-    def __eq__(self, other: object) -> bool:
-        """The same cells and numbers; the score is not compared."""
-        if not isinstance(other, Polynomial):
-            return NotImplemented
-        names = ("child", "parents", "kind", "parent_kinds", "shifts", "scales", "cells", "overall")
-        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     # --- words ------------------------------------------------------------------------------------------------------
 
@@ -353,15 +323,10 @@ def _to_plain(cell: Cell) -> dict[str, object]:
 
 
 def _from_plain(plain: Mapping[str, Any]) -> Cell:
-    def whole(number: Any) -> int:
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError("a whole number is expected")
-        return number
-
-    powers = tuple(Powers(float(low), float(high), whole(degree)) for low, high, degree in plain["powers"])
+    powers = tuple(Powers(float(low), float(high), whole_number(degree)) for low, high, degree in plain["powers"])
     return Cell(
-        tuple(map(whole, plain["levels"])),
-        whole(plain["rows"]),
+        tuple(map(whole_number, plain["levels"])),
+        whole_number(plain["rows"]),
         str(plain["rule"]),
         powers,
         tuple(None if own is None else tuple(map(float, own)) for own in plain["coefficients"]),

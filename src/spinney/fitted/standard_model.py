@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 _LARGEST, _SMALLEST = float(np.finfo(np.float64).max), float(np.nextafter(0.0, 1.0))
 _LARGE, _PART = 2.0**1000, 2.0**-64  # differences of larger numbers may overflow: they are taken of a part of them
-_FAR = 1e150  # its square is a number
+FAR = 1e150  # its square is a number
 _LOG_TWO_PI = math.log(2 * math.pi)
 
 
@@ -42,6 +45,47 @@ class StandardModel(LocalModel):
 
         @property
         def scales(self) -> tuple[float, ...]: ...
+
+    @property
+    def _where(self) -> str:
+        return f"the {self.word} of {self.child!r}"
+
+    @cached_property
+    def _continuous(self) -> tuple[str, ...]:
+        return tuple(p for p, kind in zip(self.parents, self.parent_kinds, strict=True) if not kind.discrete)
+
+    def _check_columns(self, names: Sequence[str]) -> None:
+        """Make these fields tuples, and refuse parents, shifts and scales that do not fit together."""
+        for name in ("parents", "parent_kinds", "shifts", "scales", *names):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if len(self.parents) != len(self.parent_kinds) or len({self.child, *self.parents}) <= len(self.parents):
+            raise ChoiceError(f"{self._where} has a variable twice, or parents without a kind: name every parent once")
+        wanted = len(self._continuous) + (not self.kind.discrete)
+        numbers = (*self.shifts, *self.scales)
+        if not len(self.shifts) == len(self.scales) == wanted or not all(map(math.isfinite, numbers)):
+            raise ChoiceError(f"{self._where} needs {wanted} finite shifts and scales: give one per continuous column")
+        if min(self.scales, default=1.0) <= 0:
+            raise ChoiceError(f"{self._where} has a scale that is not above 0: give positive numbers")
+
+    @staticmethod
+    def _columns_from(node: Mapping[str, Any], kinds: Mapping[str, Kind]) -> dict[str, Any]:
+        """The arguments that say what columns there are, from a file."""
+        return {
+            "child": node["child"],
+            "parents": tuple(node["parents"]),
+            "kind": kinds[node["child"]],
+            "parent_kinds": tuple(kinds[parent] for parent in node["parents"]),
+            "shifts": tuple(map(float, node["shifts"])),
+            "scales": tuple(map(float, node["scales"])),
+            "score": node["score"],
+        }
+
+    def __eq__(self, other: object) -> bool:
+        """The same parts and numbers; the score is not compared."""
+        if type(other) is not type(self):
+            return NotImplemented
+        names = [entry.name for entry in fields(self) if entry.name != "score"]  # type: ignore[arg-type]
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     @abstractmethod
     def _normal(self, columns: Columns) -> tuple[Floats, Floats]:
@@ -77,7 +121,7 @@ class StandardModel(LocalModel):
         mean, deviation = self._normal(columns)
         value = self._standard(-1, columns.values(self.child))
         with np.errstate(over="ignore"):
-            away = np.clip((value / 2 - mean / 2) / deviation * 2, -_FAR, _FAR)
+            away = np.clip((value / 2 - mean / 2) / deviation * 2, -FAR, FAR)
         density: Floats = -(_LOG_TWO_PI + away**2) / 2 - np.log(deviation) - math.log(self.scales[-1])
         return density
 
@@ -121,3 +165,17 @@ class StandardModel(LocalModel):
         mean, deviation = self.spread(columns)
         with np.errstate(over="ignore"):
             return np.clip(mean + deviation * rng.standard_normal(columns.n_rows), -_LARGEST, _LARGEST)
+
+
+def columns_of(data: Dataset, child: str, parents: Sequence[str]) -> dict[str, Any]:
+    """The arguments of a StandardModel that say what columns there are."""
+    kinds = data.kinds
+    units = [data.standard(name) for name in (*parents, child) if not kinds[name].discrete]
+    return {
+        "child": child,
+        "parents": tuple(parents),
+        "kind": kinds[child],
+        "parent_kinds": tuple(kinds[parent] for parent in parents),
+        "shifts": tuple(unit.shift for unit in units),
+        "scales": tuple(unit.scale for unit in units),
+    }

@@ -37,6 +37,8 @@ def again(network: Network, command: str | None, source: str | None) -> dict[str
     learned = plan.get("search") is not None
     return {
         **chosen,
+        "score_help": _help(plan.get("score"), choose_score),
+        "search_help": _help(plan.get("search"), choose_search),
         "max_parents": plan.get("max_parents"),
         "seed": plan.get("seed"),
         "why_score": plan.get("why_score"),
@@ -63,6 +65,14 @@ def _short(text: object, choose: Callable[..., Choice]) -> str | None:
         return choose(str(text)).short
     except SpinneyError:
         return str(text)
+
+
+def _help(text: object, choose: Callable[..., Choice]) -> str | None:
+    """What the catalog says about it."""
+    try:
+        return choose(str(text)).entry.help if text is not None else None
+    except SpinneyError:
+        return None
 
 
 def _command(plan: dict[str, Any], chosen: dict[str, str | None], file: str) -> str:

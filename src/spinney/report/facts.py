@@ -66,7 +66,7 @@ def collect(
         "version": __version__,
         "target": None if target is None else number[target],
         "columns": _columns(network, table, given),
-        "nodes": _nodes(network, table, result),
+        "nodes": nodes_of(network, table, result),
         **_picture(network, strengths),
         "strengths_missing": why_not,
         "score": network.score,
@@ -162,6 +162,7 @@ def _numbers(model: LocalModel, kind: Kind, drawn: Dataset, real: bool, some: Co
         if edges is not None:
             found["histogram"] = np.histogram(values, edges)[0].tolist()
             found["bins"] = [float(edges[0]), float(edges[-1])]
+        found["whole"] = bool((values == np.round(values)).all())
         found["mean"] = float(values.mean())
         found["deviation"] = float(values.std())
         found["quartiles"] = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
@@ -204,7 +205,8 @@ def _density(model: LocalModel, some: Columns, grid: Floats) -> Floats:
 # --- nodes ------------------------------------------------------------------------------------------------------------
 
 
-def _nodes(network: Network, table: Dataset | None, result: Result | None) -> list[dict[str, Any]]:
+def nodes_of(network: Network, table: Dataset | None = None, result: Result | None = None) -> list[dict[str, Any]]:
+    """The models, as the page computes with them and draws them."""
     number = {name: i for i, name in enumerate(network.names)}
     found = []
     for name, model in network.models.items():

@@ -33,6 +33,7 @@ COMPUTING = (
     "model_partition.js",
     "model_gaussian.js",
     "model_polynomial.js",
+    "model_basis.js",
     "exact.js",
     "sampled.js",
     "worker.js",

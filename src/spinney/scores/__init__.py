@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 MOST_CONFIGURATIONS = 10**290  # as in core/table_score.cpp
 MOST_REMEMBERED = 1_000_000  # cells of a table whose sources are remembered
 REMEMBERED = 8  # sources of a table
-MOST_FOR_BEST = 10_000_000  # cells of a table for which `auto` compares models: three times the work of one
+# Of a table for which `auto` compares models, which is several times the work of one. The tables on which the
+# comparison was measured have fewer columns; over a hundred of them a climb alone took minutes.
+MOST_FOR_BEST = 10_000_000  # cells
+MOST_COLUMNS_FOR_BEST = 64
 
 
 def resolved(data: Dataset, score: str | Choice) -> Choice:
@@ -34,11 +37,15 @@ def resolved(data: Dataset, score: str | Choice) -> Choice:
         return choice
     if data.words <= set(SCORES["bdeu"].kinds):
         return choose_score("bdeu")
-    return choose_score("best" if _cells(data) <= MOST_FOR_BEST else "pcart")
+    return choose_score("pcart" if _large(data) else "best")
 
 
 def _cells(data: Dataset) -> int:
     return data.n_rows * len(data.names)
+
+
+def _large(data: Dataset) -> bool:
+    return _cells(data) > MOST_FOR_BEST or len(data.names) > MOST_COLUMNS_FOR_BEST
 
 
 def why_resolved(data: Dataset, score: str | Choice) -> str | None:
@@ -48,7 +55,8 @@ def why_resolved(data: Dataset, score: str | Choice) -> str | None:
     continuous = sum(not kind.discrete for kind in data.kinds.values())
     verb = "column is" if len(data.names) == 1 else "columns is" if continuous == 1 else "columns are"
     kinds = f"{continuous:,} of {len(data.names):,} {verb} continuous" if continuous else "all columns are discrete"
-    size = f", and the table has {_cells(data):,} cells" if continuous and _cells(data) > MOST_FOR_BEST else ""
+    many_cells = f", and the table has {_cells(data):,} cells" if _cells(data) > MOST_FOR_BEST else ""
+    size = (many_cells or ", too many columns to compare models") if continuous and _large(data) else ""
     return f"auto chose {resolved(data, score).name}: {kinds}{size}"
 
 

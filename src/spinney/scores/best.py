@@ -22,7 +22,7 @@ from spinney.choices import Choice, loaded
 from spinney.constraints import Allowed
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
-from spinney.errors import ChoiceError
+from spinney.errors import ChoiceError, LimitError
 from spinney.fitted.model import LocalModel
 from spinney.layout import counted
 from spinney.priors import Prior
@@ -103,15 +103,15 @@ class Best(Source):
     def fit(self, child: str, parents: Sequence[str], score: float, stop: _core.Stop | None = None) -> LocalModel:
         """The model of the score that is highest; of equal ones, that of the first."""
         admitted = self._for_family(child, parents)
-        values = [float(source.local_scores([(child, tuple(parents))])[0]) for source in admitted]
+        values = [_value(source, child, parents) for source in admitted]
         best = admitted[values.index(max(values))]
         self._took[child] = best.choice.short
         return best.fit(child, parents, score, stop)
 
     def after_fit(self, models: Mapping[str, LocalModel]) -> tuple[str, ...]:
         took = Counter(self._took[child] for child in models if child in self._took)
-        parts = [f"{counted(count, 'node')} took {name}" for name, count in took.most_common()]
-        return (f"best: {', '.join(parts)}",) if parts else ()
+        parts = [f"{name} for {counted(count, 'node')}" for name, count in took.most_common()]
+        return (f"the score best chose {', '.join(parts)}",) if parts else ()
 
     def family_cost(self, parents: int) -> float:
         pairs = zip(self._sources, self._admits, strict=True)
@@ -151,3 +151,11 @@ class Best(Source):
             for source in self._sources:
                 stack.enter_context(source.limits())
             yield
+
+
+def _value(source: Source, child: str, parents: Sequence[str]) -> float:
+    """The score of a family; minus infinity, as searches have it, where it would need too much."""
+    try:
+        return float(source.local_scores([(child, tuple(parents))])[0])
+    except LimitError:
+        return -math.inf

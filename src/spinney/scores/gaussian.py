@@ -100,6 +100,7 @@ class Gaussians(Source):
             alpha_mu=self._alpha_mu,
             above=self._alpha_mu + 1.0,
             value=score,
+            stop=stop,
         )
 
 
@@ -139,4 +140,4 @@ class CutTables(Source):
         if not self.data.kinds[child].discrete:
             model: LocalModel = self._trees.fit(child, parents, score, stop)
             return model
-        return fit_gaussian(self.data, child, parents, "cgd", value=score)
+        return fit_gaussian(self.data, child, parents, "cgd", value=score, stop=stop)

@@ -15,6 +15,7 @@ import numpy as np
 
 from spinney import _core
 from spinney.fitted.basis import Basis
+from spinney.fitted.standard_model import columns_of
 from spinney.hinges import Factor, Floats
 from spinney.kinds import Ordinal
 from spinney.scores.source import Source, check_memory
@@ -86,7 +87,6 @@ class Mars(Source):
             tuple(Factor(c, d, origins[c] if d == 0 else float(numbers[c][row])) for c, d, row in terms[place])
             for place in selected
         ]
-        units = [data.standard(p) for p in order if not kinds[p].discrete]
         fitted: list[tuple[float, ...] | None]
         variance = 0.0
         if kinds[child].discrete:
@@ -96,21 +96,15 @@ class Mars(Source):
             values = coefficients[0] if coefficients else [0.0]
             kept = kept or [()]
             fitted = [(values[0] + column.centre, *values[1:])]
-            units.append(column)
             variance = 1.0 if data.n_rows == 0 else self._variance(rss, total, len(kept))
         return Basis(
-            child,
-            order,
-            kinds[child],
-            tuple(kinds[p] for p in order),
-            tuple(unit.shift for unit in units),
-            tuple(unit.scale for unit in units),
-            tuple(own),
-            tuple(kept),
-            tuple(fitted),
-            variance,
-            data.n_rows,
-            score,
+            **columns_of(data, child, order),
+            columns=tuple(own),
+            terms=tuple(kept),
+            coefficients=tuple(fitted),
+            variance=variance,
+            rows=data.n_rows,
+            score=score,
         )
 
     def _numbers(self, name: str, level: int | None) -> Floats:

@@ -16,6 +16,7 @@ import numpy as np
 from spinney import _core
 from spinney.errors import LimitError, way
 from spinney.fitted.polynomial import Cell, Polynomial, Powers
+from spinney.fitted.standard_model import columns_of
 from spinney.machine import available_memory
 from spinney.scores.source import LITTLE, Source
 
@@ -111,18 +112,11 @@ class Polynomials(Source):
                     (variance or 1 / (2 * math.pi)) if continuous_child else 0.0,
                 )
             )
-        if continuous_child:
-            units.append(data.standard(child))
         return Polynomial(
-            child,
-            order,
-            kinds[child],
-            tuple(kinds[p] for p in order),
-            tuple(unit.shift for unit in units),
-            tuple(unit.scale for unit in units),
-            tuple(cells),
-            self._overall(child, len(units) - continuous_child),
-            score,
+            **columns_of(data, child, order),
+            cells=tuple(cells),
+            overall=self._overall(child, len(units)),
+            score=score,
         )
 
     def _overall(self, child: str, continuous: int) -> Cell:

@@ -36,6 +36,7 @@ LITTLE = 2**28  # bytes that need no asking
 _BYTES_PER_SET = 64  # of a set that stays: score, size, parents, and a turn at being sorted
 
 Family = tuple[str, Sequence[str]]
+Block = tuple[int, int, int, int]  # size, child (-1: of all), begin, end: see Block in core/parent_sets.hpp
 
 
 class Source(ABC):
@@ -46,7 +47,7 @@ class Source(ABC):
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
         assert isinstance(choice.entry, Score)
-        self._given = data
+        self.given = data
         self.data = in_row_order(data, deadline)
         self.choice = choice
         self.entry = choice.entry
@@ -56,7 +57,7 @@ class Source(ABC):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process builds it again from the data and the choices."""
-        return _rebuilt, (self._given, self.choice, self.prior)
+        return _rebuilt, (self.given, self.choice, self.prior)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -217,8 +218,15 @@ class Source(ABC):
         time_limit: float | None = None,
         bounds: bool = True,
         keep: bool = False,
+        known: _core.KnownScores | None = None,
+        log: _core.FamilyLog | None = None,
+        block: Block | None = None,
+        only_known: bool = False,
     ) -> _core.ScoredSets:
-        """Step 1. `keep`: Ctrl-C gives back what has been scored before it, as a time limit does."""
+        """Step 1. `keep`: Ctrl-C gives back what has been scored before it, as a time limit does.
+
+        `known` is not scored again; the log is told what is scored. `block`: this part alone, into the log.
+        `only_known`: nothing is scored but the smallest sets."""
         self.check_sets(allowed, prune)
         check_pairs(len(allowed.names))
         for child in allowed.names:
@@ -234,6 +242,10 @@ class Source(ABC):
                 time_limit or 0.0,
                 keep or time_limit is not None,
                 self.most_bytes(threads),
+                known,
+                log,
+                block,
+                only_known,
             )
 
     @property

@@ -1,7 +1,8 @@
 """PCART and FT: the best decision tree, or the best cut table, over the parents; any mix of kinds.
 
 In:  a Dataset, the score pcart or ft, and a Prior on parent sets.
-Out: a Source; its local models are Partitions. The tree search is in core/local_tree.cpp, the leaves in core/leaf.hpp.
+Out: a Source; its local models are Partitions. The tree search is in core/local_tree.cpp, the sum over all trees in
+core/tree_sum.cpp, the leaves in core/leaf.hpp.
 Continuous parents are cut into cells here."""
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _MOST_CONTINUOUS = 6  # as in core/local_tree.hpp
 _MOST_BOXES = 2.0**16  # joint level sets of a family
 _PER_POINT = (45.0, 50.0, 120.0, 1000.0)  # nanoseconds, by the number of continuous parents
 _BYTES_PER_SET = 200
+_SUM = 8.0  # how much longer the sum over all trees takes than the best one
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,11 @@ class Trees(Source):
             )
         super().__init__(data, choice, prior, deadline)
         self._binned = choice.name == "ft"
+        self._average = not self._binned and choice["average"]
+        if self._average and choice["ess"] > 0:
+            raise ChoiceError("pcart(average=True) sums over trees whose leaves are alike; leave out its ess")
+        if self._average and not choice["structure_prior"]:
+            raise ChoiceError("pcart(average=True) sums over trees by their prior; leave out structure_prior=False")
         self._linear = not self._binned and choice["leaf"] == "linear"
         self._preparing = Preparing(deadline)
         self._parts = [self._part(name) for name in self.names]
@@ -80,6 +87,7 @@ class Trees(Source):
             ess=choice["ess"],
             linear=self._linear,
             tau=choice["tau"] if self._linear else 1.0,
+            average=self._average,
             **self._leaf,
         )
 
@@ -100,7 +108,8 @@ class Trees(Source):
 
         Two nanoseconds per row; per joint finest cell that holds rows measured with no, one, two, three continuous
         parents; three times that where the child is ordinal; a fifth of a nanosecond for every split of a block of
-        level sets: most cells hold few rows. A linear leaf takes up to twice as long as a plain one."""
+        level sets where most cells hold few rows, up to 2.5 where all hold many. A linear leaf takes up to twice as
+        long as a plain one."""
         columns = self._parts
         continuous = sum(column.kind == "continuous" for column in columns) / max(1, len(columns))
         ordinal = sum(column.kind == "ordinal" for column in columns) / max(1, len(columns))
@@ -120,8 +129,10 @@ class Trees(Source):
             most = 3.0 ** min(14, max(1, 16 - 3 * halved)) / 2  # of as many levels as a lone parent keeps there
             work = min(discrete * splits * nodes ** max(0, discrete - 1), most)
             points = min(self.data.n_rows, 32.0**halved * 4.0**discrete)
-            total += share * (5_000 + 2 * self.data.n_rows + points * per_point + 0.2 * blocks * work)
-        return total * (1 + 2 * ordinal) * (1 + continuous if self._linear else 1)
+            cells = math.log2(nodes + 1) ** discrete
+            per_split = 0.2 if halved else 0.2 + 2.3 * min(1.0, self.data.n_rows / (8 * cells))
+            total += share * (5_000 + 2 * self.data.n_rows + points * per_point + per_split * blocks * work)
+        return total * (1 + 2 * ordinal) * (1 + continuous if self._linear else 1) * (_SUM if self._average else 1)
 
     def _table_cost(self, parents: int, cut: float) -> float:
         """ft, where so large a share of the columns is cut: 8 nanoseconds per joint cutting and finest cell with rows,
@@ -156,7 +167,8 @@ class Trees(Source):
     def notes(self) -> tuple[str, ...]:
         """What becomes of columns with many levels as parents."""
         most, what = (_MOST_BINS, "tables tell") if self._binned else (_MOST_LEVELS, "trees split")
-        return tuple(
+        fitted = ("the score sums over all trees of a family; the fitted network has the best one",)
+        return (fitted if self._average else ()) + tuple(
             f"column {name!r} has {column.levels:,} levels; as a parent, {what} its {most - 1} most frequent ones and "
             f"treat the others as one"
             for name, column in zip(self.names, self._parts, strict=True)

@@ -50,7 +50,7 @@ def search(
     allowed = allowed_by(constraints, sets.names)
     choice = choose_search(method)
     if choice.name == "auto":
-        choice = automatic.pick(allowed, None, options)
+        choice = automatic.over_sets(allowed, options)
     choice = choose_search(choice, **options)
     assert isinstance(choice.entry, Search)
     if choice.entry.reads in ("data", "tests"):

@@ -56,6 +56,7 @@ class Ask {
     this.set = new Map();
     this.cards = [];
     this.shown = CARDS;
+    this.first = page.opening; // it comes first, then what is next to it
     host.append(heading(2, "ask-title", "Ask the network", "evidence"));
     if (page.net.foreign.length) {
       const names = page.net.foreign.slice(0, 3).map((node) => page.net.columns[node.child].name);
@@ -80,6 +81,7 @@ class Ask {
 
   question() {
     this.status.textContent = "The page is working it out.";
+    this.status.dataset.done = "false";
     this.answers.ask(this.evidence, this.set, this.page.sampleOnly);
   }
 
@@ -109,8 +111,7 @@ class Ask {
   layout() {
     const { net } = this.page, wanted = this.field.value;
     let nodes = wanted ? this.page.find(wanted) : [...net.columns.keys()];
-    const first = this.first === undefined ? [] : [this.first, ...net.blanket(this.first)];
-    if (!wanted && first.length) nodes = [...new Set([...first, ...nodes])];
+    if (!wanted) nodes = [...new Set([this.first, ...byStrength(this.page.facts, this.first, net.blanket(this.first)), ...nodes])];
     this.more.hidden = nodes.length <= this.shown;
     const known = new Map(this.cards.map((card) => [card.i, card]));
     this.cards = nodes.slice(0, this.shown).map((i) => known.get(i) || (this.page.net.levels(i) ? new LevelCard(this, i) : new NumberCard(this, i)));
@@ -139,6 +140,10 @@ class Ask {
     from.delete(i);
     this.chipsNow();
     this.question();
+  }
+
+  get asked() {
+    return this.evidence.size + this.set.size > 0;
   }
 
   value(i) {
@@ -221,8 +226,8 @@ class LevelCard {
       row.range.hidden = known !== undefined || error < 0.004;
       row.range.style.left = `${100 * low}%`;
       row.range.style.width = `${100 * (high - low)}%`;
-      row.mark.hidden = !prior;
-      if (prior) row.mark.style.left = `${100 * prior.nodes[this.i].shares[level]}%`;
+      row.mark.hidden = !prior || !this.ask.asked;
+      if (!row.mark.hidden) row.mark.style.left = `${100 * prior.nodes[this.i].shares[level]}%`;
       row.value.textContent = percent(share) + (known === undefined && error ? ` ± ${(100 * error).toFixed(error < 0.1 ? 1 : 0)}` : "");
       row.value.dataset.share = share;
       row.value.dataset.error = error;
@@ -249,6 +254,12 @@ class NumberCard {
       el("div", { class: "number-field" }, this.slider, el("label", { for: id, class: "hidden" }, name), this.number));
   }
 
+  // Said where the model spreads the column further than the data goes.
+  beyond({ quantiles: [low, high] }) {
+    const [least, most] = this.column.range;
+    return low < least || high > most ? ` (the data: ${short(least, this.column)} to ${short(most, this.column)})` : "";
+  }
+
   update(answer) {
     const own = answer.nodes && answer.nodes[this.i], known = this.ask.value(this.i), column = this.column;
     this.root.classList.toggle("known", known !== undefined);
@@ -264,7 +275,7 @@ class NumberCard {
     const prior = this.ask.page.prior, ends = [own.low, own.low + BINS * own.step];
     const bars = known === undefined ? Array.from(own.bins.slice(1, BINS + 1)) : null;
     const before = prior && prior.nodes[this.i] !== own ? [{ ink: "var(--mark)", points: Array.from(prior.nodes[this.i].bins.slice(1, BINS + 1), (share, k) => [own.low + (k + 0.5) * own.step, share]) }] : [];
-    const words = known === undefined ? `middle value ${short(own.median, column)} ± ${short(own.error, column)}; 90 % between ${short(own.quantiles[0], column)} and ${short(own.quantiles[1], column)}` : `${this.ask.set.has(this.i) ? "set to" : "is"} ${short(known, column)}`;
+    const words = known === undefined ? `middle value ${withSpread(own.median, own.error, column, 1)}; 90 % between ${rough(own.quantiles[0], column)} and ${rough(own.quantiles[1], column)}${this.beyond(own)}` : `${this.ask.set.has(this.i) ? "set to" : "is"} ${short(known, column)}`;
     this.chart.replaceChildren(histogram({ column, bars, low: ends[0], high: ends[1], ends, curves: before, marks: known === undefined ? [own.median] : [known], width: 260, height: 100, words }));
     this.words.textContent = words;
     this.words.dataset.median = own.median;

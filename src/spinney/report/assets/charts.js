@@ -96,9 +96,9 @@ function leafDensity(host, column, at, bars, top, width = 206, height = 84) {
   host.append(histogram({
     column, bars, low: column.range[0], high: column.range[1], ends: [low, high], width, height,
     top: top ? Math.max(top, peak) : undefined, curves: [{ points }],
-    words: `Mean ${short(at.location, column)}, spread ${short(at.scale, column)}`,
+    words: `Mean ${rough(at.location, column)}, spread ${rough(at.scale, column)}`,
   }));
-  host.append(el("p", { class: "small" }, `mean ${short(at.location, column)} ± ${short(at.scale, column)}`));
+  host.append(el("p", { class: "small" }, `mean ${withSpread(at.location, at.scale, column, 2)}`));
 }
 
 // A table of probabilities whose cells are shaded; rows: {words, shares, rows}.
@@ -127,30 +127,55 @@ function heatTable(host, { caption, parents, levels, rows }) {
   }
 }
 
-function equationList(host, text) {
+const MOST_LINES = 6; // of equations that are shown unasked
+
+function equationList(host, text, term = "equations") {
   const lines = text.split("\n").slice(1);
-  host.append(el("h4", {}, lines.length > 1 ? "In equations" : "As an equation", " ", help("equations", "equations")),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Equations" }, el("pre", {}, lines.map((line) => line.trimStart()).join("\n"))));
+  const shown = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Equations" }, el("pre", { class: "equations" }, lines.map((line) => line.trimStart()).join("\n")));
+  if (lines.length > MOST_LINES) {
+    host.append(el("details", {}, el("summary", {}, `In ${counted(lines.length, "equation")}`), shown));
+    return;
+  }
+  host.append(el("h4", {}, lines.length > 1 ? "In equations" : "As an equation", " ", help(term, "equations")), shown);
 }
 
-// What happens to the child when one parent moves and the others stay at usual values. One chart per parent.
+// What happens to the child when one parent moves and the others stay at usual values: a chart per parent; where the
+// model says that a continuous parent acts together with another, one for each of some values of that other.
 function effectCurves(host, node, model, net) {
   const usual = net.columns.map((column, i) => usualValue(net, i));
   const charts = el("div", { class: "charts" });
+  const child = cutWord(net.columns[node.child].name, 30);
   for (const parent of node.parents) {
     const column = net.columns[parent];
     const values = column.levels ? [...column.levels.keys()].slice(0, 12) : grid(column.range, 60);
-    const answers = values.map((value) => {
-      const row = usual.slice();
-      row[parent] = value;
-      return model.discrete ? Array.from(model.shares(row)) : { ...model.own.spread(row) };
-    });
-    charts.append(el("figure", {}, effectChart(net, node, parent, values, answers),
-      el("figcaption", {}, `${cutWord(net.columns[node.child].name, 30)} when ${cutWord(column.name, 30)} changes`)));
+    const partner = column.levels || !model.own.partner ? undefined : model.own.partner(parent);
+    for (const fixed of partner === undefined ? [null] : usualValues(net, partner)) {
+      const answers = values.map((value) => {
+        const row = usual.slice();
+        if (fixed !== null) row[partner] = fixed;
+        row[parent] = value;
+        return model.discrete ? Array.from(model.shares(row)) : { ...model.own.spread(row) };
+      });
+      const where = fixed === null ? "" : `, where ${cutWord(net.columns[partner].name, 24)} is ${valueText(net.columns[partner], fixed)}`;
+      charts.append(el("figure", {}, effectChart(net, node, parent, values, answers, fixed === null),
+        el("figcaption", {}, `${child} when ${cutWord(column.name, 30)} changes${where}`)));
+    }
   }
   if (node.parents.length) {
     host.append(charts, node.parents.length > 1 ? el("p", { class: "small" }, "Each chart moves one parent; the others stay at their most frequent level or their middle value.") : "");
   }
+}
+
+function valueText(column, value) {
+  return column.levels ? cutWord(column.levels[value], 24) : short(value, column);
+}
+
+// The most frequent levels in their order, or the quartiles.
+function usualValues(net, i) {
+  const { levels, counts, quartiles } = net.columns[i];
+  if (!levels) return quartiles ? [...new Set(quartiles)] : [usualValue(net, i)];
+  const places = [...levels.keys()].sort((a, b) => (counts ? counts[b] - counts[a] : 0) || a - b);
+  return places.slice(0, 3).sort((a, b) => a - b);
 }
 
 function grid([low, high], steps) {
@@ -164,15 +189,17 @@ function usualValue(net, i) {
   return column.quartiles ? column.quartiles[1] : (column.range[0] + column.range[1]) / 2;
 }
 
-function effectChart(net, node, parent, values, answers) {
+// behind: whether the rows of the data are drawn, too.
+function effectChart(net, node, parent, values, answers, behind) {
   const column = net.columns[parent], child = net.columns[node.child];
   const xs = column.levels ? [-0.5, values.length - 0.5] : column.range;
-  if (child.levels) return levelEffect(net, node, parent, values, answers, xs);
+  const counts = behind && node.behind && !column.levels ? node.behind[parent] : undefined;
+  if (child.levels) return levelEffect(net, node, parent, values, answers, xs, counts);
   const bands = answers.map((at) => [at.location - at.scale, at.location + at.scale]);
   const ys = [Math.min(child.range[0], ...bands.map((band) => band[0])), Math.max(child.range[1], ...bands.map((band) => band[1]))];
   const words = `${child.name} goes from ${short(answers[0].location, child)} to ${short(answers[answers.length - 1].location, child)}`;
   const { root, sx, sy } = frame({ width: 340, height: 220, x: xs, y: ys, label: column.levels ? "" : column.name, words, yLabel: child.name });
-  if (node.behind && node.behind[parent] && !column.levels) behindGrid(root, node.behind[parent], column, child, sx, sy);
+  if (counts) behindGrid(root, counts, column, child, sx, sy);
   if (column.levels) {
     levelTicks(root, column, values, sx);
     values.forEach((value, i) => root.append(
@@ -187,13 +214,14 @@ function effectChart(net, node, parent, values, answers) {
 }
 
 // Probabilities of the child's levels as curves, or as points where the parent has levels.
-function levelEffect(net, node, parent, values, answers, xs) {
+function levelEffect(net, node, parent, values, answers, xs, counts) {
   const column = net.columns[parent], child = net.columns[node.child];
   const order = [...child.levels.keys()].sort((a, b) => Math.max(...answers.map((own) => own[b])) - Math.max(...answers.map((own) => own[a]))).slice(0, 7);
   const { root, sx, sy } = frame({ width: 340, height: 220, x: xs, y: [0, 1], label: column.levels ? "" : column.name,
     words: `Probabilities of the levels of ${child.name}`, yLabel: "probability" });
   if (column.levels) levelTicks(root, column, values, sx);
   order.forEach((level, k) => {
+    if (counts) behindShares(root, counts, level, column, sx, sy, INKS[k]);
     root.append(svg("path", { d: path(values.map((value, i) => [value, answers[i][level]]), sx, sy), class: "curve", stroke: INKS[k], "stroke-dasharray": DASHES[k] }));
     if (column.levels) values.forEach((value, i) => root.append(svg("circle", { cx: sx(value), cy: sy(answers[i][level]), r: 3, fill: INKS[k] })));
   });
@@ -206,6 +234,16 @@ function levelEffect(net, node, parent, values, answers, xs) {
 function levelTicks(root, column, values, sx) {
   root.querySelectorAll(".tick").forEach((tick) => tick.getAttribute("text-anchor") === "middle" && tick.remove());
   values.forEach((value) => root.append(svg("text", { x: sx(value), y: 216, class: "tick", "text-anchor": "middle" }, cutWord(column.levels[value], Math.max(3, Math.floor(46 / values.length))))));
+}
+
+// What part of the rows had this level: a dot per interval of the parent, larger for more rows.
+function behindShares(root, counts, level, column, sx, sy, ink) {
+  const totals = counts.map((own) => own.reduce((a, b) => a + b, 0)), most = Math.max(...totals, 1);
+  counts.forEach((own, i) => {
+    if (!totals[i]) return;
+    const x = column.range[0] + ((column.range[1] - column.range[0]) * (i + 0.5)) / counts.length;
+    root.append(svg("circle", { cx: sx(x), cy: sy(own[level] / totals[i]), r: 1.5 + 4 * Math.sqrt(totals[i] / most), fill: ink, "fill-opacity": 0.35 }));
+  });
 }
 
 // How many rows of the data lie where: squares, darker for more.

@@ -41,9 +41,28 @@ function short(value, column) {
   const width = column && column.range ? column.range[1] - column.range[0] : 0, size = Math.abs(value);
   if (size >= 1e15 || (size > 0 && size < 1e-5 && !(width > 0.01))) return value.toPrecision(4).replace(/\.?0+e/, "e");
   const decimals = width > 0 ? clip(3 - Math.floor(Math.log10(width)), 0, 15) : clip(3 - Math.floor(Math.log10(size || 1)), 0, 12);
-  const [whole, part] = String(Number(value.toFixed(decimals))).split(".");
-  const grouped = size >= 1e5 ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole;
-  return part ? `${grouped}.${part}` : grouped;
+  return grouped(value, decimals);
+}
+
+// With commas from 10,000 on, so that years have none.
+function grouped(value, decimals, fixed = false) {
+  const text = value.toFixed(decimals), [whole, part] = (fixed ? text : String(Number(text))).split(".");
+  const shown = Math.abs(value) >= 1e4 ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole;
+  return part ? `${shown}.${part}` : shown;
+}
+
+// A number that was worked out, about to half a hundredth of the column's range; of whole numbers at most one decimal.
+function rough(value, column) {
+  const width = column.range[1] - column.range[0];
+  if (!Number.isFinite(value) || !(width > 1e-9) || Math.abs(value) >= 1e15) return short(value, column);
+  return grouped(value, clip(2 - Math.floor(Math.log10(width)), 0, column.whole ? 1 : 12));
+}
+
+// A number with its error or spread, which has so many digits; more would say nothing.
+function withSpread(value, spread, column, digits) {
+  const decimals = digits - 1 - Math.floor(Math.log10(spread));
+  if (!(decimals <= 12) || !Number.isFinite(value) || Math.abs(value) >= 1e15) return `${short(value, column)} ± ${short(spread, column)}`;
+  return `${grouped(value, Math.max(decimals, 0), true)} ± ${grouped(spread, Math.max(decimals, 0), true)}`;
 }
 
 function percent(share) {
@@ -92,6 +111,7 @@ const TERMS = {
   tree: "Start at the top and answer the questions; the leaf at the end says what to expect.",
   graph: "As a tree, but different answers may lead to the same leaf.",
   equations: "This column is calculated from its parents, with a spread around the result.",
+  hinges: "This column is calculated from its parents. h(x - 5) is a hinge: x - 5 where x is above 5, else 0; so each line bends at a knot. Hinges that are multiplied act together.",
   evidence: "What you know about a case: the page then works out what follows for all other columns.",
   set: "Setting by hand is not the same as knowing: the column is forced to the value, so its usual causes say nothing about it. If the arrows are causes, the answer is the effect of acting.",
   error: "The answer is drawn by chance, so it is not exact: the true value lies within ± of it in 999 of 1,000 cases.",
@@ -132,11 +152,16 @@ function heading(level, id, text, term) {
   return el(`h${level}`, { id }, text, term ? [" ", help(term, text)] : null);
 }
 
+// A text that may break after the signs that join words in names.
+function breakable(text) {
+  return text.split(/(?<=[_.\-/:])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
+}
+
 // The name of a column as a button that opens its page.
 function nodeButton(page, i) {
   const name = page.net.columns[i].name;
   return el("button", { type: "button", class: "node-link", title: name.length > 40 ? name : null,
-    onclick: () => page.choose(i, true) }, cutWord(name, 40));
+    onclick: () => page.choose(i, true) }, breakable(cutWord(name, 40)));
 }
 
 // Names as buttons, with commas; cut with a button that shows the rest.

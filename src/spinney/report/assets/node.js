@@ -65,8 +65,8 @@ class NodePage {
     const curves = column.density ? [{ points: column.density[1].map((value, k, all) => [column.density[0][0] + ((column.density[0][1] - column.density[0][0]) * k) / Math.max(all.length - 1, 1), value]) }] : [];
     const ends = curves.length && high > low ? column.density[0] : binRange(column);
     card.append(histogram({ column, bars, low, high, ends, curves, label: column.name, width: 420, height: 210,
-      words: `Values from ${short(column.range[0], column)} to ${short(column.range[1], column)}${column.quartiles ? `, half of them between ${short(column.quartiles[0], column)} and ${short(column.quartiles[2], column)}` : ""}` }));
-    if (column.quartiles) card.append(el("p", { class: "small" }, `Mean ${short(column.mean, column)}, half of the rows between ${short(column.quartiles[0], column)} and ${short(column.quartiles[2], column)}. Bars: the data. Line: the network.`));
+      words: `Values from ${short(column.range[0], column)} to ${short(column.range[1], column)}${column.quartiles ? `, half of them between ${rough(column.quartiles[0], column)} and ${rough(column.quartiles[2], column)}` : ""}` }));
+    if (column.quartiles) card.append(el("p", { class: "small" }, `Mean ${rough(column.mean, column)}, half of the rows between ${rough(column.quartiles[0], column)} and ${rough(column.quartiles[2], column)}. Bars: the data. Line: the network.`));
     return card;
   }
 
@@ -94,11 +94,12 @@ class NodePage {
   sets(node) {
     if (!node.sets || !node.sets.length) return null;
     const own = node.sets.find((entry) => entry.chosen);
-    const rows = node.sets.map((entry) => [`${entry.rank}.`, entry.parents.map((p) => cutWord(this.page.net.columns[p].name, 24)).join(", ") || "no parents",
-      entry.score.toFixed(2), own ? (entry.score - own.score >= 0 ? "+" : "−") + Math.abs(entry.score - own.score).toFixed(2) : "", entry.chosen ? "this network" : ""]);
+    const names = (entry) => entry.parents.map((p) => cutWord(this.page.net.columns[p].name, 24)).join(", ") || "no parents";
+    const rows = node.sets.map((entry) => [`${entry.rank}.`, entry.chosen ? el("b", {}, `${names(entry)} (this network)`) : names(entry),
+      entry.score.toFixed(2), !own || entry.chosen ? "" : (entry.score >= own.score ? "+" : "−") + Math.abs(entry.score - own.score).toFixed(2)]);
     const note = own && own.rank > 1 ? el("p", { class: "small" }, `The network does not have the best set here: with it, links would go round in a circle, or the whole would score less.${own.parents.length < node.sets[0].parents.length ? " Links that are missing here may point the other way, to its children." : ""}`) : null;
     return el("div", { class: "card" }, heading(3, null, "Other parents that it could have", "sets"),
-      dataTable("The best parent sets; sets that a smaller one beats are left out", ["rank", "parents", "score", "difference", ""], rows), note);
+      dataTable("The best parent sets; sets that a smaller one beats are left out", ["rank", "parents", "score", "difference"], rows), note);
   }
 
   // --- a row to type in -------------------------------------------------------------------------------------------------

@@ -60,7 +60,9 @@ class Picture {
     const wanted = Math.min(wide / width, 1.35) * height + 32; // a flat picture needs no high box
     this.box.style.setProperty("height", `${Math.round(clip(wanted, 260, Math.max(innerHeight * 0.7, 350)))}px`);
     this.fit();
-    if (this.view.scale < 0.45 && this.page.net.columns.length <= 80) this.centre(this.page.opening, 0.75);
+    if (this.view.scale >= 0.45 || this.page.net.columns.length > 80) return;
+    this.box.style.setProperty("height", `${Math.round(Math.max(innerHeight * 0.7, 350))}px`);
+    this.centre(this.page.opening, wide < 600 ? 0.75 : 0.62);
   }
 
   words() {

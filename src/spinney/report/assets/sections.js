@@ -36,13 +36,19 @@ function targetBox(page) {
   const select = el("select", { id: "target", onchange: () => show() }, net.columns.map((column, i) => el("option", { value: i }, cutWord(column.name, 50))));
   select.value = page.opening;
   const show = () => {
-    const i = Number(select.value), blanket = net.blanket(i);
+    const i = Number(select.value), blanket = byStrength(facts, i, net.blanket(i));
     clear(answer);
     if (!blanket.length) answer.append(" nothing: no other column says anything about it.");
     else answer.append(" ", nodeList(page, blanket, 10), blanket.length < net.columns.length - 1 ? `. Once ${blanket.length === 1 ? "it is" : "these are"} known, the other ${counted(net.columns.length - 1 - blanket.length, "column")} add nothing ` : ". ", help("blanket", "Markov blanket"));
   };
   show();
   return el("p", { class: "target" }, el("label", { for: "target" }, "What predicts "), select, "?", answer);
+}
+
+// The strongest links of column i first; last those that say something only together with a child of it.
+function byStrength(facts, i, nodes) {
+  const found = new Map(facts.edges.filter((edge) => edge.from === i || edge.to === i).map((edge) => [edge.from === i ? edge.to : edge.from, edge.strength ?? 0]));
+  return nodes.slice().sort((a, b) => (found.get(b) ?? -Infinity) - (found.get(a) ?? -Infinity) || a - b);
 }
 
 // The last column of the table that has links; tables often end with the outcome.
@@ -93,8 +99,8 @@ function warnings(facts) {
   found.push(...(search ? search.notes : []));
   if (facts.rows && facts.rows < 20 * facts.columns.length) found.push(`There are only ${counted(facts.rows, "row")} for ${counted(facts.columns.length, "column")}: weak links may be missing, and some may be there by chance.`);
   if (!found.length && !facts.data.notes.length) return null;
-  const notes = facts.data.notes.length ? el("details", {}, el("summary", {}, `${counted(facts.data.notes.length, "decision")} about the data`), el("ul", {}, facts.data.notes.map((note) => el("li", {}, note)))) : null;
-  return el("div", { class: "warnings", role: "group", "aria-label": "Warnings" }, found.length ? [el("h2", {}, "To keep in mind"), el("ul", {}, found.map((words) => el("li", {}, words)))] : null, notes);
+  const notes = facts.data.notes.length ? el("details", {}, el("summary", {}, `${counted(facts.data.notes.length, "decision")} about data and models`), el("ul", {}, facts.data.notes.map((note) => el("li", {}, note)))) : null;
+  return el("div", { class: found.length ? "warnings" : "warnings calm", role: "group", "aria-label": found.length ? "Warnings" : "Decisions" }, found.length ? [el("h2", {}, "To keep in mind"), el("ul", {}, found.map((words) => el("li", {}, words)))] : null, notes);
 }
 
 // --- the search -------------------------------------------------------------------------------------------------------
@@ -107,14 +113,21 @@ function searchPart(page, host) {
     return;
   }
   const seconds = Object.values(found.seconds).reduce((a, b) => a + b, 0);
-  host.append(el("p", {}, `Score ${again.score}`, " ", help("score", "score"), again.why_score ? ` (${again.why_score})` : "", `; search ${again.search}${found.why ? `, because ${found.why}` : ""}; ${seconds < 0.1 ? "less than 0.1" : short(seconds)} seconds.`));
-  const facts = [["score", found.score.toFixed(4)], ["bound", found.bound === null ? "not known" : found.bound.toFixed(4)], ["gap", found.gap === null ? "not known" : `${(100 * found.gap).toFixed(4)} %`]];
+  const about = (words) => (words ? `: ${words}` : "");
+  host.append(el("p", {}, `Score ${again.score} `, help("score", "score"), `${about(again.score_help)}${again.why_score ? ` (${again.why_score})` : ""}.`),
+    el("p", {}, `Search ${again.search}${about(again.search_help)}${found.why ? ` (${found.why})` : ""}. It all took ${seconds < 0.1 ? "less than 0.1" : seconds.toFixed(seconds < 10 ? 1 : 0)} seconds.`));
+  const facts = [["score", found.score.toFixed(2)], ["bound", found.bound === null ? "not known" : found.bound.toFixed(2)], ["gap", found.gap === null ? "not known" : found.gap > 0 ? `${(100 * found.gap).toPrecision(2)} %` : "0 %"]];
   if (found.families) facts.push(["parent sets scored", found.families.toLocaleString("en")], ["kept for the search", found.kept.toLocaleString("en")]);
   host.append(el("dl", { class: "facts" }, facts.map(([name, value]) => [el("dt", {}, name, " ", TERMS[name] ? help(name, name) : ""), el("dd", {}, value)])));
   if (found.trace.length > 1) host.append(traceChart(found));
-  if (found.stages.length) host.append(dataTable("Stages of the search", ["stage", "seconds", "parent sets left"], found.stages.map(([stage, time, left]) => [stage, time.toFixed(2), left.toLocaleString("en")])));
+  if (found.stages.length) host.append(dataTable("Stages of the search", ["stage", "seconds", "parent sets left"], found.stages.map(([stage, time, left]) => [STAGES[stage] || stage, time.toFixed(2), left.toLocaleString("en")])));
   if (found.alternatives.length) host.append(dataTable("The next best networks", ["rank", "score", "where it differs"], found.alternatives.map((other, k) => [`${k + 2}.`, other.score.toFixed(4), other.differs.map((own) => `${own.child} ← ${own.parents.join(", ") || "nothing"}`).join("; ")])));
 }
+
+const STAGES = {
+  listed: "all parent sets that were kept", clean: "taken out what no best network can have", climb: "a first network, step by step",
+  ascent: "bounds by shifting costs between links", dp: "all orders, by dynamic programming", lp: "bounds by linear programming", branch: "the rest, case by case",
+};
 
 // Score and bound over time; the area between them is what is not known.
 function traceChart(found) {

@@ -97,7 +97,7 @@ function treeDrawing(tree, depth, leaves) {
       continue;
     }
     const asked = tree.question(at);
-    canvas.append(el("div", { class: "question", style: { left: `${x.get(at) - 75}px`, top: `${y(at)}px` }, title: asked.name }, cutWord(asked.name, 20)));
+    canvas.append(el("div", { class: "question", style: { left: `${x.get(at)}px`, top: `${y(at)}px` }, title: asked.name }, cutWord(asked.name, 26)));
     below.forEach((next, right) => {
       const from = [x.get(at), y(at) + 34], to = [x.get(next), y(next)];
       const bend = (from[1] + to[1]) / 2;
