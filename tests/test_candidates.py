@@ -7,6 +7,7 @@ whatever the threads, the hash seed, the names, the units, and the order of rows
 from __future__ import annotations
 
 import itertools
+import os
 import subprocess
 import sys
 from typing import Any
@@ -174,7 +175,7 @@ def test_hash_seeds_do_not_matter() -> None:
             capture_output=True,
             text=True,
             check=True,
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
         )
         answers.add(done.stdout)
     assert len(answers) == 1 and answers.pop().startswith("[{")

@@ -31,7 +31,7 @@ def bic_again(data: sp.Dataset, child: str, parents: tuple[str, ...]) -> float:
 
 # Beside the defaults of every row: options that change the formula.
 MORE = {
-    "pcart": ["pcart(ess=2)", "pcart(leaf=linear)"],
+    "pcart": ["pcart(ess=2)", "pcart(leaf=linear)", "pcart(average=True)", "pcart(leaf=linear, average=True)"],
     "graph": ["graph(prior=upn(5), structure_prior=True)"],
     "best": ["best(bdeu, pcart)", "best(pcart, ft, graph)"],
     "cg": ["cg(exact=True)", "cg(df=paper)"],

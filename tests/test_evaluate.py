@@ -16,7 +16,8 @@ from scipy.stats import binomtest
 from sklearn.tree import DecisionTreeClassifier
 
 import spinney as sp
-from spinney.evaluate import Accuracy, _tests, accuracy
+from spinney.evaluate import Accuracy, accuracy
+from spinney.evaluate.accuracies import _tests
 
 
 def table(n: int, seed: int = 1) -> pd.DataFrame:

@@ -252,6 +252,22 @@ def test_threads_and_what_was_asked_before_change_no_bit() -> None:
         assert np.array_equal(together[::7], alone)
 
 
+@pytest.mark.parametrize("degree", DEGREES)
+@pytest.mark.parametrize("score", SLOW)
+def test_near_scores_are_the_scores(score: str, degree: int | str) -> None:
+    """What ges and boss rank candidates by; on hostile tables the few sums lose their digits and are not used."""
+    for table in (mixed(3, 12), mixed(4, 90), hostile(5, 40)):
+        own = source(table, named(score, degree))
+        rng = np.random.default_rng(len(table))
+        for child, parents in some(table, 2, 25, 6):
+            others = [name for name in own.names if name != child and name not in parents]
+            rng.shuffle(others)
+            expected = own.local_scores([(child, tuple(sorted((*parents, other)))) for other in others])
+            base = own.family(child, parents)
+            found = _core.near_scores(own.scores, *base, [own.names.index(other) for other in others])
+            assert found == pytest.approx(list(expected), rel=1e-11, abs=1e-9), (child, parents, others)
+
+
 def test_memory_is_given_back_and_nothing_changes() -> None:
     """Enough rows that groups and powers are dropped and made again."""
     rng = np.random.default_rng(8)

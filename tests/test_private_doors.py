@@ -5,6 +5,7 @@ Out: ValueError with the core's sentence; never a crash."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -201,6 +202,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.skipif("SPINNEY_SANITIZER" in os.environ, reason="a sanitizer ends the process where `new` would throw")
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limit is set beside what /proc says is in use")
 @pytest.mark.parametrize("what", ["candidates", "required", "start", "families"])
 def test_arguments_larger_than_the_memory_are_an_error_and_not_the_end(what: str) -> None:

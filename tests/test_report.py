@@ -244,7 +244,7 @@ def test_a_picture_that_is_too_large_is_left_out() -> None:
     assert tree_svg(many) == ""
 
 
-@pytest.mark.parametrize("score", ["pcart", "pcart(leaf=linear)", "cg", "cgd", "lr(degree=2)", "dg", "mvp"])
+@pytest.mark.parametrize("score", ["pcart", "pcart(leaf=linear)", "cg", "cgd", "lr(degree=2)", "dg", "mvp", "mars"])
 def test_papers_get_figures_with_labelled_axes(score: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     data = mixed()

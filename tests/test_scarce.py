@@ -35,6 +35,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+NEEDS_SPACE = pytest.mark.skipif("SPINNEY_SANITIZER" in os.environ, reason="a sanitizer takes 20 TB of address space")
+
+
 def limited(words: list[str], **limits: int) -> subprocess.CompletedProcess[str]:
     def set_limits() -> None:
         for name, most in limits.items():
@@ -45,6 +48,7 @@ def limited(words: list[str], **limits: int) -> subprocess.CompletedProcess[str]
     )
 
 
+@NEEDS_SPACE
 @pytest.mark.parametrize("score", ["bdeu", "pcart", "ft"])
 def test_many_threads_in_little_address_space(file: Path, score: str) -> None:
     columns = ["--columns", "a,b"] if score == "bdeu" else []
@@ -52,6 +56,7 @@ def test_many_threads_in_little_address_space(file: Path, score: str) -> None:
     assert done.returncode == 0 and "score" in done.stdout, (done.returncode, done.stderr[-500:])
 
 
+@NEEDS_SPACE
 @pytest.mark.parametrize("megabytes", [300, 500, 700, 1000])
 def test_too_little_address_space_for_the_libraries_is_one_sentence(file: Path, megabytes: int) -> None:
     done = limited(["learn", str(file)], RLIMIT_AS=megabytes * 10**6)

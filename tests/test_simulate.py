@@ -7,6 +7,7 @@ docs/simulate.md names; densities that integrate to 1; missing cells that depend
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -493,7 +494,7 @@ def test_another_process_with_another_hash_seed_draws_the_same() -> None:
     )
     out = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": hashed}, capture_output=True, text=True
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": hashed}, capture_output=True, text=True
         ).stdout
         for hashed in ("1", "2")
     }

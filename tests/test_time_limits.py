@@ -5,6 +5,7 @@ Out: what was scored has its true score, every child has its smallest set, and t
 
 from __future__ import annotations
 
+import math
 import random
 import time
 
@@ -19,6 +20,7 @@ from spinney import _core, parameters
 from spinney.deadline import Deadline
 from spinney.scores import build_source
 from spinney.scores import tree as tree_scores
+from spinney.scores.source import Source
 
 KINDS = {"bdeu": "discrete", "bic": "discrete", "pcart": "mixed", "ft": "mixed", "graph": "mixed"}
 
@@ -112,12 +114,13 @@ def test_the_command_says_what_the_bound_is_about(tmp_path, capsys) -> None:
     assert "up to 3" not in shown and "proven" not in shown
 
 
-def test_tabu_left_alone_by_auto_gives_the_true_reason() -> None:
+def test_auto_without_time_for_step_1_gives_the_true_reason() -> None:
     data = table(3000, 30, "discrete")
     result = sp.learn(data, "bdeu", max_parents=5, search="ilp", time_limit=0.5)
     assert result.found.over
     result = sp.learn(data, "qnml", max_parents=3, time_limit=0.02)
-    assert result.plan.search.startswith("tabu") and "half of the time limit" in result.why
+    assert result.plan.search.startswith(("tabu", "boss")) and not result.found.over
+    assert "would take too long" in result.why or "there was no time to score all" in result.why
 
 
 @pytest.mark.parametrize("search", ["hc", "tabu"])
@@ -147,6 +150,22 @@ def test_families_that_need_too_much_memory_are_left_out(monkeypatch: pytest.Mon
     result = sp.learn(data, score, search="ilp", max_parents=3)
     assert any(note.startswith("left out 60 parent sets") for note in result.found.notes)
     assert "fit into memory" in result.found.over and not result.found.optimal
+
+
+def test_best_fits_the_models_that_the_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees over three parents do not fit, tables do: learn ends with the tables."""
+    data, score = table(60, 6, "continuous"), "best(pcart(max_splits=3), ft)"
+    monkeypatch.setattr(Source, "most_bytes", staticmethod(lambda threads: 20e3))
+    monkeypatch.setattr(tree_scores, "available_memory", lambda: 25e3)
+    monkeypatch.setattr(tree_scores, "LITTLE", 0)
+    parents = {name: data.names[:3] if name == "x05" else () for name in data.names}
+    with pytest.raises(sp.LimitError, match="the trees of 'x05' over 3 parents need"):
+        sp.local_score(data, "x05", parents["x05"], "pcart(max_splits=3)")
+    required = [(parent, "x05") for parent in parents["x05"]]
+    result = sp.learn(data, score, search="hc", max_parents=3, constraints=sp.Constraints(required=required))
+    assert set(result.found.parents["x05"]) == set(parents["x05"])
+    alone = sp.local_score(data, "x05", parents["x05"], "ft") - math.log(2)
+    assert result.network.models["x05"].score == pytest.approx(alone, rel=1e-12)
 
 
 def test_too_many_joint_cuttings_are_one_sentence() -> None:

@@ -45,7 +45,7 @@ def gcv(rss: float, rows: int, terms: int, penalty: float) -> float:
 def knots(x: Matrix, parent: Matrix, columns: int, options: Options, product: bool) -> list[float]:
     """From the largest down: below every m-th row in which the parent is positive, the outer ones left out."""
     n, used = len(x), int((parent > 0).sum())
-    if used == 0 or len(np.unique(x)) <= 2:
+    if used == 0:
         return []
     end = options.endspan or int(3 - math.log(0.05 / columns) / math.log(2))
     end += int(2 * end + 0.5) if product else 0
@@ -57,7 +57,8 @@ def knots(x: Matrix, parent: Matrix, columns: int, options: Options, product: bo
     order = np.argsort(x, kind="stable")
     found, count = [], 0
     for i in range(n - 2, end - 1, -1):
-        if parent[order[i + 1]] > 0:
+        hinge = parent * np.maximum(0, x - x[order[i]])
+        if parent[order[i + 1]] > 0 and hinge.any():
             count += 1
             if count >= first and (count - first) % step == 0:
                 found.append(float(x[order[i]]))
@@ -110,6 +111,8 @@ def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
                 wide = np.column_stack([basis, off / np.sqrt(squares(off))]) if counts else basis
                 offers = [(by_line, None)] if counts else []
                 for knot in knots(x[:, c], own["values"], p, options, bool(own["factors"])):
+                    if counts and len(np.unique(x[:, c])) <= 2:
+                        continue  # the hinge is made of the line and the parent
                     hinge = own["values"] * np.maximum(0, x[:, c] - knot)
                     new = rest(wide, hinge[:, None])
                     if squares(new)[0] > (0.01 if places < 15 else 1e-5) * squares(hinge - hinge.mean()):
@@ -148,12 +151,12 @@ def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
         rss = float(squares(left).sum())
         now = 1 - rss / total
         last = kept[3] - rss
-        if options.threshold > 0 and now - before < options.threshold:
+        grsq = 1 - gcv(rss, n, len(terms), options.knot_penalty) / gcv(total, n, 1, options.knot_penalty)
+        if options.threshold > 0 and (now - before < options.threshold or grsq < -10):
             del terms[kept[0] :]
             break
         before = now
-        grsq = 1 - gcv(rss, n, places, options.knot_penalty) / gcv(total, n, 1, options.knot_penalty)
-        if options.threshold > 0 and (now > 1 - options.threshold or grsq < -10):
+        if options.threshold > 0 and now > 1 - options.threshold:
             break
     return [t["factors"] for t in terms], np.column_stack([t["values"] for t in terms])
 
