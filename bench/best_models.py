@@ -50,16 +50,12 @@ def losses(data: Path, name: str) -> dict[str, Any]:
         "folds": {},
         "seconds": {},
     }
+    table = sp.Dataset.from_frame(frame, kinds=kinds, standardise=False)
     for model, score in MODELS.items():
-        began, found = time.process_time(), []
-        for test in folds(len(frame)):
-            known = np.ones(len(frame), dtype=bool)
-            known[test] = False
-            train = sp.Dataset.from_frame(frame[known], kinds=kinds, standardise=False)
-            network = sp.learn(train, score, prior="sizes", **own).network
-            unseen = sp.Dataset.from_frame(frame.iloc[test], kinds=network.accepts, standardise=False)
-            found.append(float(network.log_prob(unseen).mean()))
-        record["folds"][model], record["seconds"][model] = found, time.process_time() - began
+        began, way = time.process_time(), {"score": score, "prior": "sizes", **own}
+        found = sp.evaluate.log_loss(table, {model: way}, folds=folds(len(frame)), repeats=1)
+        record["folds"][model] = (-found.losses[model]).tolist()  # the paper's sign
+        record["seconds"][model] = time.process_time() - began
     return record
 
 

@@ -1,16 +1,23 @@
 """Searches over equivalence classes side by side: distances to the true class and CPU seconds of one thread.
 
 In:  nothing for the linear-Gaussian graphs, which are drawn here; --data DIR with tetrad_mixed/ for the mixed tables.
-Out: one table per number of variables and degree, contenders as rows (xges and andrey-core are left out where they are
-not installed); the mixed tables with precision and recall of adjacencies (AP, AR) and of arrowheads (AHP, AHR).
+Out: one table per number of variables and degree, contenders as rows; the mixed tables with precision and recall of
+adjacencies (AP, AR) and of arrowheads (AHP, AHR). andrey-core is left out where it is not installed, xges without
+--xges PYTHON, an interpreter that has it (it needs an older numpy than spinney). Finished runs on linear-Gaussian
+graphs are kept in results/classes-cells.json and not run again; --most SECONDS begins nothing new after these.
 
 A graph has edges between random pairs in a random order, weights 0.3 to 1.5 of either sign, noise of variance 1,
 columns standardised. The distance counts the pairs that are not joined in the same way (none, ->, <-, -) in the two
 CPDAGs. All maximise the Gaussian BIC with its penalty times 1 or 2; spinney's is cg, with the prior kappa(N^-1/2)
 for 2."""
 
+import argparse
 import csv
 import importlib.util
+import json
+import math
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from common import Table, arguments, machine, peer, report
+from common import HERE, Table, machine, peer, report
 
 Matrix = npt.NDArray[np.float64]
 Edges = npt.NDArray[np.int8]  # [a, b] = 1: a -> b, or a - b where [b, a] is 1 too
@@ -33,7 +40,7 @@ GRAPHS = {"50 variables, degree 2": (50, 2), "50, degree 6": (50, 6), "100, degr
 class Contender:
     name: str
     needs: str  # the package
-    run: Callable[[Matrix, Any, int], Edges]  # (values, prepared, penalty)
+    run: Callable[[Matrix, Any, int], tuple[Edges, float]]  # (values, prepared, penalty): the class, CPU seconds
     prepare: Callable[[Matrix], Any] = lambda values: None  # not timed
 
 
@@ -82,29 +89,41 @@ def spinney(search: str, **options: Any) -> Contender:
         names = names_of(values.shape[1])
         return sp.Dataset.from_frame(pd.DataFrame(values, columns=names), kinds=dict.fromkeys(names, "continuous"))
 
-    def run(values: Matrix, data: Any, penalty: int) -> Edges:
+    def run(values: Matrix, data: Any, penalty: int) -> tuple[Edges, float]:
         prior = "uniform" if penalty == 1 else f"kappa({len(values) ** (-(penalty - 1) / 2)!r})"
+        began = time.process_time()
         found = sp.find(data, score="cg", prior=prior, search=search, max_parents=None, n_jobs=1, **options)
-        cpdag = found.cpdag or sp.DAG(tuple(found.parents), found.parents).cpdag()
-        return edges_of(cpdag)
+        seconds = time.process_time() - began
+        return edges_of(found.cpdag or sp.DAG(tuple(found.parents), found.parents).cpdag()), seconds
 
     words = ", ".join(f"{name}={value}" for name, value in options.items())
     return Contender(f"spinney {search}" + (f"({words})" if words else ""), "spinney", run, prepare)
 
 
-def xges(values: Matrix, prepared: Any, penalty: int) -> Edges:
-    model = peer("xges").XGES(alpha=float(penalty))
-    model.fit(values, verbose=0)
-    edges: Edges = np.asarray(model.get_adjacency_matrix(), dtype=np.int8)
-    return edges
+def xges(python: Path) -> Contender:
+    """In another process, which is started once: what xges compiles when it is first used takes a minute."""
+    worker = subprocess.Popen(
+        [python, HERE / "xges_worker.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+    def run(values: Matrix, prepared: Any, penalty: int) -> tuple[Edges, float]:
+        assert worker.stdin is not None and worker.stdout is not None
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(path := Path(folder) / "values.npy", values)
+            print(json.dumps({"values": str(path), "penalty": penalty}), file=worker.stdin, flush=True)
+            found = json.loads(worker.stdout.readline())
+        return np.asarray(found["edges"], dtype=np.int8), found["seconds"]
+
+    return Contender("xges", "spinney", run)
 
 
 def andrey(search: str) -> Contender:
-    def run(values: Matrix, prepared: Any, penalty: int) -> Edges:
+    def run(values: Matrix, prepared: Any, penalty: int) -> tuple[Edges, float]:
+        began = time.process_time()
         found = getattr(peer("andrey"), search)(values, lambda_value=float(penalty))
+        seconds = time.process_time() - began
         marks = found.structure.to_numpy()  # a -> b: [a, b] is 1 and [b, a] is 2; a - b: both are 1
-        edges: Edges = np.asarray(marks == 1, dtype=np.int8)
-        return edges
+        return np.asarray(marks == 1, dtype=np.int8), seconds
 
     return Contender(f"andrey {search}", "andrey", run)
 
@@ -112,35 +131,45 @@ def andrey(search: str) -> Contender:
 CONTENDERS = [
     spinney("ges"),
     spinney("ges", extended=False),
-    Contender("xges", "xges", xges),
+    spinney("boss"),
     andrey("ges"),
     andrey("boss"),
 ]
 
 
-def gaussian_tables(seeds: int, contenders: list[Contender]) -> list[Table]:
+def gaussian_tables(seeds: int, contenders: list[Contender], kept: Path, most: float) -> list[Table]:
+    """The means over the runs that there are; one seed after another, so that what is there is comparable."""
+    done: dict[str, tuple[int, float]] = json.loads(kept.read_text()) if kept.exists() else {}
+    began, warm = time.perf_counter(), set()
+    for seed in range(seeds):
+        for title, (variables, degree) in GRAPHS.items():
+            values, truth = draw(variables, degree, seed)
+            for penalty in (1, 2):
+                for contender in contenders:
+                    key = f"{title}, penalty {penalty}, seed {seed}: {contender.name}"
+                    if key in done or time.perf_counter() - began > most:
+                        continue
+                    if contender.name not in warm:  # what is compiled or loaded when first used
+                        contender.run(few := values[:, :5], contender.prepare(few), penalty)
+                        warm.add(contender.name)
+                    found, seconds = contender.run(values, contender.prepare(values), penalty)
+                    done[key] = distance(found, truth), round(seconds, 4)
+                    print(key, *done[key], flush=True)
+                    kept.write_text(json.dumps(done, indent=0) + "\n")
     tables = []
-    for title, (variables, degree) in GRAPHS.items():
-        drawn = [draw(variables, degree, seed) for seed in range(seeds)]
+    for title in GRAPHS:
         for penalty in (1, 2):
             table = Table(
-                f"{title}, penalty {penalty}, N={ROWS}, {seeds} seeds",
-                {"search": "", "distance, mean": ".1f", "CPU s, mean": ".3f", "distances": ""},
+                f"{title}, penalty {penalty}, N={ROWS}",
+                {"search": "", "distance, mean": ".1f", "CPU s, mean": ".3f", "distances, seeds 0, 1, ...": ""},
             )
-            for contender in contenders:
-                few = drawn[0][0][:, :5]  # for what is compiled when first used
-                contender.run(few, contender.prepare(few), penalty)
-                distances, seconds = [], []
-                for values, truth in drawn:
-                    prepared = contender.prepare(values)
-                    began = time.process_time()
-                    found = contender.run(values, prepared, penalty)
-                    seconds.append(time.process_time() - began)
-                    distances.append(distance(found, truth))
-                means = float(np.mean(distances)), float(np.mean(seconds))
-                row = [contender.name, *means, "/".join(map(str, distances))]
-                table.rows.append(row)
-                print(title, penalty, row, flush=True)
+            for name in dict.fromkeys(key.rsplit(": ", 1)[1] for key in done):
+                keys = [f"{title}, penalty {penalty}, seed {seed}: {name}" for seed in range(seeds)]
+                runs = [done[key] for key in keys if key in done]
+                if runs:
+                    distances, seconds_of = zip(*runs, strict=True)
+                    row = [name, float(np.mean(distances)), float(np.mean(seconds_of)), "/".join(map(str, distances))]
+                    table.rows.append(row)
             tables.append(table)
     return tables
 
@@ -217,12 +246,27 @@ def agreement(found: Edges, truth: Edges) -> tuple[float, float, float, float]:
 
 
 def main() -> None:
-    given = arguments(__doc__.splitlines()[0], ["gaussian", "mixed"])
-    here = [one for one in CONTENDERS if importlib.util.find_spec(one.needs)]
-    tables = gaussian_tables(2 * given.repeats, here) if "gaussian" in given.only else []
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, help="folder with tetrad_mixed/")
+    parser.add_argument("--only", nargs="+", choices=["gaussian", "mixed"], default=["gaussian", "mixed"])
+    parser.add_argument("--seeds", type=int, default=10, help="linear-Gaussian graphs of each size")
+    parser.add_argument("--xges", type=Path, help="an interpreter with xges")
+    parser.add_argument("--most", type=float, default=math.inf, help="seconds after which nothing new is begun")
+    parser.add_argument("--results", type=Path, default=HERE / "results", help="where the dated results go")
+    given = parser.parse_args()
+    facts, tables = machine(), []
+    if "gaussian" in given.only:
+        here = [one for one in CONTENDERS if importlib.util.find_spec(one.needs)]
+        if given.xges:
+            here.append(xges(given.xges))
+        else:
+            print("xges is left out: name an interpreter that has it with --xges")
+        tables += gaussian_tables(given.seeds, here, given.results / "classes-cells.json", given.most)
     if "mixed" in given.only:
+        if not given.data:
+            parser.error("the mixed tables need --data")
         tables.append(mixed_table(given.data / "tetrad_mixed"))
-    report("classes", machine(), tables, given.results)
+    report("classes", facts, tables, given.results)
 
 
 if __name__ == "__main__":

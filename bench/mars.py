@@ -1,11 +1,16 @@
-"""MARS beside R's earth: milliseconds per fit on the same data, one thread, and fits per second in Step 1.
+"""MARS beside R's earth and mars-earth of PyPI: milliseconds per fit on the same data, one thread; fits per second in
+Step 1.
 
-In:  tables made here (Friedman's function, and factors); Rscript with the package earth, where it is installed.
-Out: results/DATE-mars.{json,md}. Both are timed in CPU seconds, in turns; earth's clock is R's own proc.time around
-several fits, with the matrices in memory (earth.default, no formula)."""
+In:  tables made here (Friedman's function, and factors); Rscript with the package earth, where it is installed; a
+     Python that has mars-earth, by default this one: MARS_EARTH=/of/another/env/bin/python names another.
+Out: results/DATE-mars.{json,md}. All are timed in CPU seconds, earth and ours in turns; earth's clock is R's own
+proc.time around several fits, with the matrices in memory (earth.default, no formula); mars-earth is fitted once in
+each size, until one takes too long."""
 
+import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -16,7 +21,8 @@ import numpy as np
 import spinney as sp
 from common import Table, arguments, machine, report
 
-CASES = ("fits", "step1")
+CASES = ("fits", "mars-earth", "step1")
+PYTHON_SECONDS = 60  # of one fit of mars-earth
 SIZES = (  # rows, predictors, degree
     (200, 3, 1),
     (1000, 5, 1),
@@ -33,6 +39,14 @@ e <- earth(x, y, degree = as.integer(a[2])); t <- proc.time()
 for (i in 1:k) e <- earth(x, y, degree = as.integer(a[2]))
 t <- proc.time() - t
 cat((t[1] + t[2]) / k, length(e$selected.terms), sprintf("%.15g", e$gcv), as.character(packageVersion("earth")))
+"""
+
+PYTHON = """
+import sys, time, numpy as np, pymars, importlib.metadata as known
+d = np.loadtxt(sys.argv[1], delimiter=",", skiprows=1); degree = int(sys.argv[2])
+m = pymars.Earth(max_degree=degree, penalty=3.0 if degree > 1 else 2.0); t = time.process_time()
+m.fit(d[:, :-1], d[:, -1]); t = time.process_time() - t
+print(t, len(m.basis_), float(m.gcv_), known.version("mars-earth"))
 """
 
 
@@ -60,6 +74,13 @@ def theirs(path: Path, degree: int, runs: int) -> list[str] | None:
     return done.stdout.split() if done.returncode == 0 else None
 
 
+def written(folder: str, x: Any, y: Any) -> Path:
+    path = Path(folder) / "table.csv"
+    names = ",".join(map(str, range(x.shape[1] + 1)))
+    np.savetxt(path, np.column_stack([x, y]), delimiter=",", fmt="%.17g", comments="", header=names)
+    return path
+
+
 def fits(repeats: int) -> Table:
     table = Table(
         "One fit, milliseconds of CPU",
@@ -81,15 +102,7 @@ def fits(repeats: int) -> Table:
         runs = 20 if rows <= 1000 else 5
         best, peer, model, answer = np.inf, np.inf, None, None
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "table.csv"
-            np.savetxt(
-                path,
-                np.column_stack([x, y]),
-                delimiter=",",
-                fmt="%.17g",
-                comments="",
-                header=",".join(map(str, range(columns + 1))),
-            )
+            path = written(folder, x, y)
             for _ in range(repeats):  # in turns
                 seconds, model = ours(x, y, degree, runs)
                 best = min(best, seconds)
@@ -115,6 +128,42 @@ def fits(repeats: int) -> Table:
         if version
         else "Rscript with the package earth is not here (Debian: r-cran-earth), so its columns are empty."
     )
+    return table
+
+
+def mars_earth(repeats: int) -> Table:
+    table = Table(
+        "One fit beside mars-earth, milliseconds of CPU",
+        {
+            "rows": "d", "predictors": "d", "degree": "d", "spinney": ".2f", "mars-earth": ".0f",
+            "times as fast": ".0f", "terms": "d", "its terms": "d", "its GCV over ours, less 1": ".1e",
+        },
+    )  # fmt: skip
+    python, version = os.environ.get("MARS_EARTH", sys.executable), ""
+    for rows, columns, degree in SIZES:
+        x, y = friedman(rows, columns)
+        with tempfile.TemporaryDirectory() as folder:
+            command = [python, "-c", PYTHON, str(written(folder, x, y)), str(degree)]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PYTHON_SECONDS)
+            except subprocess.TimeoutExpired:
+                case = f"{rows:,} rows, {columns} predictors, degree {degree}"
+                table.notes.append(f"{case}: not done in {PYTHON_SECONDS} s of clock; larger ones were not tried.")
+                break
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+            table.notes.append(f"{python} could not fit mars-earth (pip install mars-earth): {last}.")
+            break
+        seconds, model = min(
+            (ours(x, y, degree, 20 if rows <= 1000 else 5) for _ in range(repeats)), key=lambda r: r[0]
+        )
+        its_seconds, its_terms, its_gcv, version = done.stdout.split()
+        table.rows.append([
+            rows, columns, degree, 1e3 * seconds, 1e3 * float(its_seconds), float(its_seconds) / seconds,
+            len(model.basis_), int(its_terms), float(its_gcv) / model.gcv_ - 1,
+        ])  # fmt: skip
+    if version:
+        table.notes.append(f"mars-earth {version} with its defaults, but for earth's penalty; one fit.")
     return table
 
 
@@ -148,7 +197,7 @@ def step1(repeats: int) -> Table:
 def main() -> None:
     given = arguments(__doc__ or "", CASES, needs_data=False)
     facts = machine()
-    tables = [{"fits": fits, "step1": step1}[case](given.repeats) for case in given.only]
+    tables = [{"fits": fits, "mars-earth": mars_earth, "step1": step1}[case](given.repeats) for case in given.only]
     report("mars", facts, tables, given.results)
 
 

@@ -5,10 +5,12 @@ In:  --data DIR with networks/NAME.bif.gz, networks/dream4-*.edges.csv and datas
 Out: per network, number of rows and contender: F1 of the skeleton; TP, WD (wrong direction) and FP of the CPDAG as
      shares of the true edges; SHD of the CPDAGs; certainty, seconds. DREAM4 networks have cycles: skeletons only.
 Every row is kept in results/sharma-rows.json as it is made, and not made again; contenders whose score or search this
-version does not have are named and left for later. --limit is the time of each run."""
+version does not have are named and left for later. --limit is the time of each run, and a row says what it stopped;
+--most ends the bench before a run that would begin later than this. Few rows come first, then small networks."""
 
 import argparse
 import json
+import math
 import resource
 import time
 from collections.abc import Iterator
@@ -56,8 +58,8 @@ def synthetic(n: int) -> Any:
 
 
 def cases(options: argparse.Namespace) -> Iterator[tuple[str, int]]:
-    for name in options.only:
-        for rows in options.rows:
+    for rows in options.rows:
+        for name in options.only:
             if name not in DREAM4 or rows == 1000:
                 yield name, rows
 
@@ -146,16 +148,18 @@ def _place(key: str, names: tuple[str, ...]) -> tuple[int, int, int]:
 
 
 def main() -> None:
-    every = [*SYNTHETIC, *NETWORKS, *DREAM4]
+    every = [*DREAM4, *SYNTHETIC, *NETWORKS]
     parser = argparse.ArgumentParser(description="Figures 2 to 4 of Sharma and van Beek (2021).")
     parser.add_argument("--data", type=Path, required=True, help="folder with networks/ and datasets/")
     parser.add_argument("--only", nargs="+", choices=every, default=every)
     parser.add_argument("--rows", nargs="+", type=int, default=list(SIZES))
     parser.add_argument("--contenders", nargs="+", choices=list(CONTENDERS), default=list(CONTENDERS))
     parser.add_argument("--limit", type=float, default=600.0, help="seconds of each run")
+    parser.add_argument("--most", type=float, default=math.inf, help="seconds after which no run is begun")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--results", type=Path, default=HERE / "results", help="where the results go")
     options = parser.parse_args()
+    began = time.perf_counter()
     facts, file = machine(), options.results / "sharma-rows.json"
     rows: dict[str, Row] = json.loads(file.read_text()) if file.exists() else {}
     for contender in options.contenders:
@@ -163,10 +167,12 @@ def main() -> None:
             print(f"{contender}: this version has not its score or search; left for later")
     for name, size in cases(options):
         todo = [c for c in options.contenders if available(c) and f"{name}|{size}|{c}" not in rows]
-        if not todo:
+        if not todo or time.perf_counter() - began > options.most:
             continue
         data, truth = drawn(name, size, options.data)
         for contender in todo:
+            if time.perf_counter() - began > options.most:
+                break
             row = run(data, truth, contender, options.limit, options.threads)
             rows[f"{name}|{size}|{contender}"] = row
             file.parent.mkdir(parents=True, exist_ok=True)

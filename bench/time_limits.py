@@ -23,12 +23,13 @@ JOBS, SEED = 60, 12
 MOST_LATE = 1.0  # seconds
 LIMITS = (1, 1, 2, 2, 3, 3, 5, 5, 8, 10, 15, 30)
 SIZES = tuple((rows, columns) for rows in (1_000, 20_000, 200_000, 1_000_000) for columns in (8, 20, 40))
+FAMILIES = ("auto", "best", "pcart", "pcart(leaf=linear)", "ft", "graph", "cg", "mvp", "lr", "dg", "bf", "mars")
 SCORES = {
-    "discrete": ("bdeu", "bic", "qnml", "pcart", "graph"),
-    "mixed": ("pcart", "ft", "graph"),
-    "continuous": ("pcart", "ft", "graph"),
+    "discrete": ("auto", "bdeu", "bic", "qnml", "pcart", "graph", "lr"),
+    "mixed": FAMILIES,
+    "continuous": (*FAMILIES, "bge"),
 }
-SEARCHES = ("auto", "tabu", "hc", "exact", "ilp", "order", "chow-liu", "tan(target=x00)")
+SEARCHES = ("auto", "tabu", "hc", "exact", "ilp", "order", "boss", "ges", "chow-liu", "tan(target=x00)")
 
 COMMAND = "import sys; from spinney_start import main; sys.exit(main())"
 LIBRARY = """

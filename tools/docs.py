@@ -31,10 +31,10 @@ SCORES_TEXT = """\
 # Scores
 
 Without a choice the score is `auto`: `bdeu` where all columns are discrete; where a column is continuous `best`, which
-compares `pcart`, `pcart(leaf=linear)` and `ft` in every node, or `pcart` alone if the table has more than 10 million
-cells. `learn` says which, and why; the plan of the network has the score itself and the reason. [Which score for a
-mixed table](mixed.md) says what was measured, and when to take another. The search `auto` then foresees the work and
-searches exactly, by tabu, or by one climb.
+compares `pcart`, `pcart(leaf=linear)` and `ft` in every node, or `pcart` alone if the table has more than 64 columns or
+10 million cells. `learn` says which, and why; the plan of the network has the score itself and the reason. [Which score
+for a mixed table](mixed.md) says what was measured, and when to take another. What the search `auto` then does stands
+in [searches](searches.md).
 
 A categorical parent may have any number of levels. Trees (`pcart`) split its 13 most frequent ones and treat the others
 as one level, `ft` tells the 63 most frequent ones; equal counts go by the texts of the levels. Where several discrete
@@ -117,7 +117,7 @@ def scores() -> str:
         kinds = [_tick(kind in s.kinds) for kind in KINDS]
         rows.append((f"`{s.name}`", f"`sp.{s.label}`", *kinds, _tick(s.equivalent), _tick(s.bayesian)))
     return "\n".join(
-        [HEAD.format("src/spinney/catalog.py"), SCORES_TEXT, _table(rows), "", *map(_section, (AUTO, *SCORES.values()))]
+        [HEAD.format("src/spinney/catalog"), SCORES_TEXT, _table(rows), "", *map(_section, (AUTO, *SCORES.values()))]
     )
 
 
@@ -130,7 +130,7 @@ def searches() -> str:
             rows.append((f"`{s.name}`", _tick(s.exact), works_on))
     return "\n".join(
         [
-            HEAD.format("src/spinney/catalog.py"),
+            HEAD.format("src/spinney/catalog"),
             SEARCHES_TEXT,
             _table(rows),
             "",

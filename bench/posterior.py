@@ -1,0 +1,117 @@
+"""Edge posteriors on alarm (37 columns, 1000 rows, BDeu): chains of spinney beside sumu's Gadget, in one run.
+
+In:  the network alarm (--network FILE.bif), and the Python of an environment of its own that has sumu (--sumu PYTHON).
+Out: seconds of CPU, effective samples per second, and the largest difference between the two in standard errors.
+
+The same families (up to three parents), the same prior (uniform over the sizes of parent sets), one chain of sumu and
+two of spinney. Effective samples are p (1 - p) / error^2 of the edges with 0.05 < p < 0.95, errors by batch means.
+Scoring is not counted: sumu scores family by family in Python."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import spinney as sp
+
+SUMU = """
+import json, sys, time
+import numpy as np
+import sumu
+rows, candidates, out, iterations, chains = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+data = sumu.Data(rows, discrete=True)
+gadget = sumu.Gadget(data=data, scoref="bdeu", ess=1, max_id=3, K=8, d=3, cp_path=candidates, cp_algo="top",
+                     mc3_chains=chains, burn_in=iterations // 3, iterations=iterations, thinning=10, tolerance=2**-32)
+gadget._find_candidate_parents()
+gadget._precompute_scores_for_all_candidate_psets()
+gadget._precompute_candidate_restricted_scoring()
+gadget._precompute_candidate_complement_scoring()
+began = time.process_time()
+gadget._init_mcmc()
+gadget._run_mcmc()
+dags, scores = gadget._sample_dags()
+seconds = time.process_time() - began
+n = data.n
+series = np.zeros((len(dags), n, n), dtype=np.uint8)
+for i, dag in enumerate(dags):
+    for family in dag:
+        child, parents = family[0], (family[1] if len(family) == 2 and not np.isscalar(family[1]) else family[1:])
+        for p in parents:
+            series[i, int(p), int(child)] = 1
+np.savez_compressed(out, series=series, seconds=seconds)
+"""
+
+
+def batch_errors(series: np.ndarray, batches: int = 32) -> tuple[np.ndarray, np.ndarray]:
+    length = len(series) // batches
+    means = series[: length * batches].reshape(batches, length, *series.shape[1:]).mean(axis=1)
+    return series.mean(axis=0), means.std(axis=0, ddof=1) / np.sqrt(batches)
+
+
+def effective(p: np.ndarray, error: np.ndarray, seconds: float) -> tuple[float, float]:
+    doubtful = (p > 0.05) & (p < 0.95) & (error > 0)
+    own = p[doubtful] * (1 - p[doubtful]) / error[doubtful] ** 2
+    return float(np.median(own) / seconds), float(own.min() / seconds)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--network", required=True, help="alarm as .bif or .bif.gz")
+    parser.add_argument("--sumu", help="a Python that can import sumu")
+    parser.add_argument("--iterations", type=int, default=20_000, help="of sumu")
+    parser.add_argument("--mc3", type=int, default=1, help="tempered chains of sumu")
+    parser.add_argument("--samples", type=int, default=500, help="of each of spinney's two chains")
+    options = parser.parse_args()
+    drawn = sp.Network.read(options.network).sample(1000, seed=1)
+    columns = {name: np.unique(drawn.codes(name), return_inverse=True)[1] for name in drawn.names}
+    data = sp.Dataset.from_frame({name: codes.astype(str) for name, codes in columns.items()},
+                                 kinds=dict.fromkeys(columns, "categorical"))  # fmt: skip
+    names = sorted(columns)
+    began = time.process_time()
+    sets = sp.score_parent_sets(data, "bdeu(ess=1)", "sizes", max_parents=3, prune=False, n_jobs=1)
+    scoring = time.process_time() - began
+    began = time.process_time()
+    ours = sp.posterior(sets, samples=options.samples, seed=1, n_jobs=1)
+    seconds = time.process_time() - began
+    rank = [ours.names.index(name) for name in names]
+    p, error = ours.edges[np.ix_(rank, rank)], ours.errors[np.ix_(rank, rank)]
+    assert ours.chains is not None
+    median, least = effective(p, error, seconds)
+    print(
+        f"spinney: scoring {scoring:.1f} s, chains {seconds:.1f} s; {ours.how}; apart by {ours.chains.difference:.3f}"
+    )
+    print(f"spinney: effective samples per second: median {median:.1f}, least {least:.1f}", flush=True)
+    if not options.sumu:
+        print("sumu: left out; name a Python that has it with --sumu")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        np.savetxt(place / "rows", np.column_stack([columns[name] for name in names]), fmt="%d")
+        likely = [sorted(np.argsort(-(p[:, v] + p[v]), kind="stable")[:9].tolist()) for v in range(len(names))]
+        listed = [[u for u in own if u != v][:8] for v, own in enumerate(likely)]
+        (place / "candidates").write_text("\n".join(" ".join(map(str, own)) for own in listed))
+        (place / "run.py").write_text(SUMU)
+        files = [str(place / name) for name in ("rows", "candidates", "out.npz")]
+        subprocess.run(
+            [options.sumu, str(place / "run.py"), *files, str(options.iterations), str(options.mc3)], check=True
+        )
+        with np.load(place / "out.npz") as found:
+            series, its_seconds = found["series"].astype(float), float(found["seconds"])
+    q, its_error = batch_errors(series)
+    median, least = effective(q, its_error, its_seconds)
+    print(f"sumu: chains {its_seconds:.1f} s; effective samples per second: median {median:.1f}, least {least:.1f}")
+    both = np.sqrt(error**2 + its_error**2)
+    doubtful = ((p > 0.02) & (p < 0.98)) | ((q > 0.02) & (q < 0.98))
+    apart = np.abs(p - q)[doubtful] / np.maximum(both[doubtful], 1e-3)
+    quantiles = [round(float(x), 2) for x in np.quantile(apart, [0.5, 0.95, 1])]
+    print(f"{int(doubtful.sum())} edges in doubt; apart by {np.abs(p - q).max():.4f} at the most;")
+    print(f"in standard errors (median, 95 %, largest): {quantiles}")
+
+
+if __name__ == "__main__":
+    main()
