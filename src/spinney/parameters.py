@@ -117,7 +117,7 @@ def fit_models(
 def _run(work: _Work, threads: int, deadline: Deadline) -> None:
     helpers = []
     for _ in range(min(threads, len(work.families))):
-        thread = Thread(target=work.take, daemon=True)
+        thread = Thread(target=work.take)  # no daemon: Python ends those at exit within the core, which aborts
         try:
             thread.start()
         except RuntimeError:  # no more threads: those that there are will do
@@ -125,4 +125,8 @@ def _run(work: _Work, threads: int, deadline: Deadline) -> None:
         helpers.append(thread)
     if not helpers:
         work.take()
-    work.watch(helpers, deadline)
+    try:
+        work.watch(helpers, deadline)
+    finally:  # also where a second Ctrl-C ends the watch: the program waits for these threads
+        work.stopped = True
+        work.stop.set()
