@@ -86,7 +86,7 @@ def test_a_huge_shake_hears_ctrl_c_and_the_time_limit(file: Path) -> None:
 def test_a_family_of_many_cuttings_hears_ctrl_c(tmp_path: Path) -> None:
     """Eight continuous parents under ft: minutes of work, and just few enough ways to cut them not to be refused."""
     rng = random.Random(3)
-    rows = [",".join(f"{rng.gauss(0, 1):.4f}" for _ in range(9)) for _ in range(300)]
+    rows = [",".join(f"{rng.gauss(0, 1):.4f}" for _ in range(9)) for _ in range(3000)]
     (tmp_path / "t.csv").write_text(",".join(f"x{i}" for i in range(9)) + "\n" + "\n".join(rows) + "\n")
     parents = ",".join(f"x{i}" for i in range(1, 9))
     words = ["score", str(tmp_path / "t.csv"), "--child", "x0", "--parents", parents, "--score", "ft"]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import spinney as sp
 from spinney import _core, parameters
 from spinney.deadline import Deadline
-from spinney.scores import build_source
+from spinney.scores import build_source, columns
 from spinney.scores import tree as tree_scores
 from spinney.scores.source import Source
 
@@ -243,3 +243,29 @@ def test_pairs_of_columns_that_outgrow_memory_are_one_sentence(monkeypatch: pyte
     monkeypatch.setattr(constraints, "available_memory", lambda: 2.0**30)
     with pytest.raises(sp.LimitError, match="the pairs of 20,000 columns need"):
         constraints.check_pairs(20_000)
+
+
+@pytest.mark.parametrize("score", ["pcart", "ft", "graph", "best(pcart, ft)"])
+@pytest.mark.parametrize("search", ["hc", "ilp", "boss", "ges", "chow-liu", "tan(target=x00)", "tan(target=x01)"])
+def test_what_there_was_no_time_to_cut_is_a_parent_only_where_required(
+    score: str, search: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the time were up after two columns; the score of what is found is its true score, required edges too."""
+    data, ready = TABLES["continuous"], ("x00", "x03")
+    monkeypatch.setattr(columns.Preparing, "time_for", lambda self, name: _only(self, name, ready))
+    required = [("x05", "x06")] if search in ("hc", "ilp") else []
+    constraints = sp.Constraints(required=required)
+    found = sp.find(data, score, search=search, max_parents=2, time_limit=600, constraints=constraints)
+    late = [(p, c) for c, own in found.parents.items() for p in own if p not in ready]
+    assert late == required or (required and {p for p, _ in late} == {"x05"})
+    assert any("no time to cut" in note for note in found.notes) and not found.optimal
+    assert any(own for own in found.parents.values()) or search == "tan(target=x01)"
+    monkeypatch.undo()
+    assert found.score == pytest.approx(sp.score(data, found.parents, score), rel=1e-9)
+
+
+def _only(preparing: columns.Preparing, name: str, ready: tuple[str, ...]) -> bool:
+    if name in ready or name in preparing._needed:
+        return True
+    preparing.uncut.append(name)
+    return False

@@ -154,4 +154,6 @@ def _with_notes(found: Found, job: Job, sets: ParentSets | None) -> Found:
         notes.append(
             f"there was no time to cut {counted(len(own.uncut), 'column')} as parents: {some_names(own.uncut, 5)}"
         )
+        over = found.over or "the parents that there was time to cut"
+        found = replace(found, over=over, stopped=found.stopped or "time limit")
     return replace(found, notes=(*found.notes, *notes)) if notes else found

@@ -74,6 +74,10 @@ class Best(Source):
     def uncut(self) -> Sequence[str]:  # type: ignore[override]
         return sorted({name for source in self._sources for name in source.uncut})
 
+    def prepare(self, names: Sequence[str]) -> None:
+        for source in self._sources:
+            source.prepare([name for name in names if name in source.uncut])
+
     @cached_property
     def _admits(self) -> list[list[NDArray[np.bool_]]]:
         """Per score and child: with which parents, and, in the child's own place, whether as a child at all. What

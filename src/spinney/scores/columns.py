@@ -27,10 +27,16 @@ class Preparing:
 
     def __init__(self, deadline: Deadline | None) -> None:
         self._end = math.inf if deadline is None else deadline.end(SHARE_FOR_CUTTING)
+        self._needed: set[str] = set()
         self.uncut: list[str] = []
 
+    def need(self, name: str) -> None:
+        """However little time there is."""
+        self._needed.add(name)
+        self.uncut.remove(name)
+
     def time_for(self, name: str) -> bool:
-        if time.perf_counter() < self._end:
+        if time.perf_counter() < self._end or name in self._needed:
             return True
         self.uncut.append(name)
         return False

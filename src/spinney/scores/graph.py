@@ -112,6 +112,12 @@ class Graphs(Source):
             for name in self.names
         ]
 
+    def prepare(self, names: Sequence[str]) -> None:
+        assert "_graphs" not in self.__dict__, "the core has the columns already"
+        for name in names:
+            self._preparing.need(name)
+            self._parts[self._index[name]] = self._part(name)
+
     def _part(self, name: str) -> Part:
         kind = self.data.kinds[name]
         if not isinstance(kind, Continuous):

@@ -151,19 +151,28 @@ class Source(ABC):
 
     # The same for all groups.
 
+    def prepare(self, names: Sequence[str]) -> None:  # noqa: B027 (most groups have nothing to prepare)
+        """Make columns of `uncut` ready as parents, however long it takes. REQUIRES: nothing was scored yet."""
+
     def restrict(self, allowed: Allowed) -> Allowed:
-        """Only parents of kinds that the score admits for the kind of the child."""
+        """Only parents of kinds that the score admits for the kind of the child, and that are ready as parents."""
         return self.restricted(allowed, self.entry.parents)
 
     def restricted(self, allowed: Allowed, own: Mapping[str, tuple[str, ...]]) -> Allowed:
         kinds = self.data.kinds
         words = {kind.word for kind in kinds.values()}
-        if all(words <= set(own.get(word, ())) for word in words):
+        required = {parent for parents in allowed.required.values() for parent in parents}
+        if late := sorted(required.intersection(self.uncut)):
+            self.prepare(late)
+        uncut = set(self.uncut)
+        if not uncut and all(words <= set(own.get(word, ())) for word in words):
             return allowed
         candidates = {}
         for child in allowed.names:
             admitted = own.get(kinds[child].word, ())
-            candidates[child] = tuple(p for p in allowed.candidates[child] if kinds[p].word in admitted)
+            candidates[child] = tuple(
+                p for p in allowed.candidates[child] if kinds[p].word in admitted and p not in uncut
+            )
             for parent in allowed.required[child]:
                 if parent not in candidates[child]:
                     raise ChoiceError(

@@ -145,6 +145,12 @@ class Trees(Source):
             total += share * (5_000 + 2 * self.data.n_rows + 8 * points * float(ways) ** k)
         return total
 
+    def prepare(self, names: Sequence[str]) -> None:
+        assert "_trees" not in self.__dict__, "the core has the columns already"
+        for name in names:
+            self._preparing.need(name)
+            self._parts[self._index[name]] = self._part(name)
+
     def _part(self, name: str) -> Part:
         kind = self.data.kinds[name]
         if isinstance(kind, Continuous):

@@ -80,11 +80,15 @@ def run(problem: Problem) -> Found:
             f"search {problem.method.name} computes the best of all trees and does not use a start",
             way("leave out {}", "start"),
         )
-    shape, forest = _shape(problem), problem.method["forest"]
+    target, forest = problem.method.values.get("target"), problem.method["forest"]
+    uncut = () if problem.job.source is None else problem.job.source.uncut
+    if target in uncut:
+        return _without_class(problem, began)
+    shape = _shape(problem)
     scores = _listed(problem, shape) if problem.sets is not None else _counted(problem, shape)
     roots = np.isfinite(scores.alone).tolist()
     chosen = _core.branching(scores.weights(), roots, forest, scores.tie())
-    if shape.nodes and not chosen and scores.late:
+    if shape.nodes and not chosen and (scores.late or uncut):
         chosen = _core.branching(scores.weights(), roots, True, scores.tie())
     if shape.nodes and not chosen:
         raise NoNetwork() if forest else _no_tree(problem)
@@ -103,6 +107,14 @@ def run(problem: Problem) -> Found:
         else dict(zip((*shape.stem, *shape.nodes), local[not shape.stem :], strict=True))
     )
     return Found(parents, score, bound, str(problem.method), seconds, trace, stopped, local=known)
+
+
+def _without_class(problem: Problem, began: float) -> Found:
+    """There was no time to make the class ready as a parent."""
+    parents = dict(problem.allowed.required)
+    local = dict(zip(parents, map(float, problem.source.local_scores(list(parents.items()))), strict=True))
+    score, seconds = math.fsum(local.values()), time.perf_counter() - began
+    return Found(parents, score, math.inf, str(problem.method), seconds, stopped="time limit", local=local)
 
 
 def _shape(problem: Problem) -> _Shape:
