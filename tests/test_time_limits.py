@@ -21,6 +21,7 @@ from spinney.deadline import Deadline
 from spinney.scores import build_source, columns
 from spinney.scores import tree as tree_scores
 from spinney.scores.source import Source
+from spinney.tasks import AtWork
 
 KINDS = {"bdeu": "discrete", "bic": "discrete", "pcart": "mixed", "ft": "mixed", "graph": "mixed"}
 
@@ -209,17 +210,17 @@ def test_ctrl_c_in_the_fit_keeps_what_the_search_found(monkeypatch: pytest.Monke
     monkeypatch.setattr(own, "fit", slow)
     watch = parameters._Work.watch
 
-    def watched(self: parameters._Work, threads: object, deadline: Deadline) -> None:
+    def watched(self: parameters._Work, threads: AtWork, deadline: Deadline) -> None:
         work.append(self)
-        join, first = threads[0].join, iter([True])  # type: ignore[index]
+        ended, first = threads.ended, iter([True])
 
-        def interrupted(timeout: float) -> None:
-            if next(first, False):
+        def interrupted(seconds: float = 0.0) -> bool:
+            if seconds and next(first, False):
                 raise KeyboardInterrupt
-            join(timeout)
+            return ended(seconds)
 
-        monkeypatch.setattr(threads[0], "join", interrupted)  # type: ignore[index]
-        watch(self, threads, deadline)  # type: ignore[arg-type]
+        monkeypatch.setattr(threads, "ended", interrupted)
+        watch(self, threads, deadline)
 
     monkeypatch.setattr(parameters._Work, "watch", watched)
     parents = {name: (data.names[i - 1],) if i else () for i, name in enumerate(data.names)}

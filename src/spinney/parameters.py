@@ -10,12 +10,12 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from threading import Thread
 from typing import TYPE_CHECKING
 
 from spinney import _core
 from spinney.deadline import Deadline
 from spinney.fitted.model import LocalModel
+from spinney.tasks import AtWork
 
 if TYPE_CHECKING:
     from spinney.scores.source import Source
@@ -66,13 +66,12 @@ class _Work:
                 self.failures.append(failure)
                 return
 
-    def watch(self, threads: Sequence[Thread], deadline: Deadline) -> None:
+    def watch(self, threads: AtWork, deadline: Deadline) -> None:
         """Until all threads have ended; says stop when the time is up, or soon after Ctrl-C."""
         end = math.inf
-        while any(thread.is_alive() for thread in threads):
+        while not threads.ended():
             try:
-                for thread in threads:
-                    thread.join(LOOK / len(threads))
+                threads.ended(LOOK)
                 if deadline.over() or time.perf_counter() > end:
                     self.stopped = True
                     self.stop.set()
@@ -115,16 +114,7 @@ def fit_models(
 
 
 def _run(work: _Work, threads: int, deadline: Deadline) -> None:
-    helpers = []
-    for _ in range(min(threads, len(work.families))):
-        thread = Thread(target=work.take)  # no daemon: Python ends those at exit within the core, which aborts
-        try:
-            thread.start()
-        except RuntimeError:  # no more threads: those that there are will do
-            break
-        helpers.append(thread)
-    if not helpers:
-        work.take()
+    helpers = AtWork(work.take, min(threads, len(work.families)))
     try:
         work.watch(helpers, deadline)
     finally:  # also where a second Ctrl-C ends the watch: the program waits for these threads

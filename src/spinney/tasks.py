@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from threading import Thread
+from threading import Event, Lock, Thread
 from typing import Generic, TypeVar
 
 from spinney.deadline import Deadline
@@ -85,16 +85,7 @@ def side_by_side(
     threads = threads_for(n_jobs)
     beside = max(1, min(threads, len(tasks)))
     job = _Work(tasks, work, max(1, threads // beside))
-    helpers = []
-    for _ in range(beside):
-        thread = Thread(target=job.take)  # no daemon: Python ends those at exit within the core, which aborts
-        try:
-            thread.start()
-        except RuntimeError:  # no more threads: those that there are will do
-            break
-        helpers.append(thread)
-    if not helpers:
-        job.take()
+    helpers = AtWork(job.take, beside)
     with telling(progress) as tell:
         stopped = _watch(job, helpers, deadline or Deadline(None), lambda done: tell(what, done, len(tasks)))
     if job.failures:
@@ -102,15 +93,56 @@ def side_by_side(
     return Done(dict(sorted(job.answers.items())), stopped)
 
 
+class AtWork:
+    """So many threads that take work until there is none; where none can be started, all of it is done here.
+
+    What waits for them must not use Thread.join: in Python 3.11, Ctrl-C within it marks a running thread as ended, and
+    Python then ends the process within the core, which aborts. No thread is a daemon, for the same reason."""
+
+    def __init__(self, take: Callable[[], None], threads: int) -> None:
+        self._take = take
+        self._lock = Lock()
+        self._running = 0
+        self._ended = Event()
+        started = 0
+        for _ in range(threads):
+            with self._lock:
+                self._running += 1
+            try:
+                Thread(target=self._run).start()
+            except RuntimeError:  # no more threads: those that there are will do
+                self._leave()
+                break
+            started += 1
+        if not started:
+            take()
+            self._ended.set()
+
+    def _run(self) -> None:
+        try:
+            self._take()
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._running -= 1
+            if not self._running:
+                self._ended.set()
+
+    def ended(self, seconds: float = 0.0) -> bool:
+        """Whether all have ended, which is waited for so long."""
+        return self._ended.wait(seconds)
+
+
 def _watch(
-    job: _Work[Task, Answer], helpers: Sequence[Thread], deadline: Deadline, report: Callable[[int], None]
+    job: _Work[Task, Answer], helpers: AtWork, deadline: Deadline, report: Callable[[int], None]
 ) -> str:
     """Until all threads have ended, or have had time to hear that they should."""
     stopped, told, end = "", -1, float("inf")
-    while any(thread.is_alive() for thread in helpers) and time.perf_counter() < end:
+    while not helpers.ended() and time.perf_counter() < end:
         try:
-            for thread in helpers:
-                thread.join(LOOK / len(helpers))
+            helpers.ended(LOOK)
             if len(job.answers) > told:
                 told = len(job.answers)
                 report(told)
