@@ -41,7 +41,7 @@ data = sp.Dataset.read(file)
 read = time.perf_counter()
 result = sp.learn(data, score, search=search, time_limit=float(limit))
 ended = time.perf_counter()
-json.dump({"loading": read - began, "learning": ended - read, "edges": result.network.edges,
+json.dump({"loading": read - began, "learning": ended - read, "parents": result.network.parents,
            "stopped": result.found.stopped, "plan": result.plan.as_dict()}, sys.stdout)
 """
 
@@ -117,7 +117,7 @@ def run(job: Job, path: Path) -> list[Any]:
         answer = json.loads(done.stdout) if done.returncode == 0 else {}
         learning = sum(answer["seconds"].values()) if answer else None
         loading = None if learning is None else total - learning
-    edges = len(answer["edges"]) if answer else None
+    edges = sum(map(len, answer["parents"].values())) if answer else None  # of a class: those of its member
     chosen = answer["plan"]["search"].split("(")[0] if answer else "-"
     if done.returncode:
         print(done.stderr[-500:], file=sys.stderr)

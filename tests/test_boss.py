@@ -129,6 +129,27 @@ def test_the_score_is_that_of_the_network_and_a_start_is_never_made_worse(score)
     assert again.score >= result.found.score - 1e-9
 
 
+@pytest.mark.parametrize("score", ["cg", "lr"])
+def test_ges_polishes_the_result_and_makes_it_never_worse(score):
+    """After a plain climb from a random order some results can be bettered; constraints hold, and the score is true."""
+    better = 0
+    for seed in range(30):
+        rng, data = np.random.default_rng(seed), table(seed, 8)
+        limits = drawn_constraints(rng, list(data.names)) if seed % 2 else None
+        plain, polished = (
+            sp.find(data, score=score, search="boss", constraints=limits, seed=seed, patience=0, polish=polish)
+            for polish in (False, True)
+        )
+        assert polished.score >= plain.score
+        better += polished.score > plain.score + 1e-6
+        assert polished.cpdag is None and acyclic(polished.parents)
+        allowed = allowed_by(limits, data.names)
+        assert all(allowed.permits(child, own) for child, own in polished.parents.items())
+        assert polished.score == pytest.approx(sp.score(data, polished.parents, score=score), rel=1e-12)
+        assert [value for _, value, _ in polished.trace] == sorted(value for _, value, _ in polished.trace)
+    assert better
+
+
 def test_listed_sets_are_searched_too():
     data = table(5, 7, rows=200)
     sets = sp.score_parent_sets(data, score="cg", max_parents=3)

@@ -86,6 +86,7 @@ _BOSS = (
         low=0,
         open=False,
     ),
+    Option("polish", False, "whether ges goes on from the result; kept if better", kind="truth"),
 )
 
 _EXACT = (
