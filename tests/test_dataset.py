@@ -11,6 +11,7 @@ import datetime
 import gzip
 import io
 import math
+import pickle
 import re
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import spinney as sp
 from spinney.cells import MISSING_TEXTS
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError, FileFormatError, SpinneyError
@@ -686,3 +688,14 @@ def test_writing_to_a_wrong_place(plain, tmp_path):
 
 def test_standardise_is_kept(plain):
     assert plain.standardise and not Dataset.from_frame(PLAIN, standardise=False).take([0]).standardise
+
+
+def test_cells_that_lie_anywhere_in_memory_are_moved_to_where_the_core_reads_them() -> None:
+    """Messages between processes hold the bytes of arrays at any place, not at multiples of a number's size."""
+    data = sp.Dataset.from_frame({"x": [0.5, 1.5, 2.5] * 20, "k": ["a", "b", "c", "a"] * 15})
+    buffers: list[pickle.PickleBuffer] = []
+    text = pickle.dumps(data, protocol=5, buffer_callback=buffers.append)
+    odd = [memoryview(b"." + buffer.raw().tobytes())[1:] for buffer in buffers]
+    again = pickle.loads(text, buffers=odd)
+    assert odd and all(array.flags.aligned and not array.flags.writeable for array in again._data.values())
+    assert sp.local_score(again, "x", ["k"], "pcart") == sp.local_score(data, "x", ["k"], "pcart")
