@@ -58,6 +58,7 @@ struct Rows {                                            // of one variable
     std::shared_ptr<const Row> row[kinds];
     std::size_t at[kinds] = {0, 0, 0};                   // the first that has not been refused
     std::vector<std::pair<int, int>> waiting;            // (w, y): a way that forbids an operator of y goes on to w from here
+    std::uint64_t made = 0;                              // when a row was made last, by a clock that counts them
 };
 
 struct Extension {                                       // of a family by one parent more
@@ -416,6 +417,7 @@ private:
         Rows& rows = edit(y);
         rows.row[kind] = std::move(row);
         rows.at[kind] = 0;
+        rows.made = ++clock_;
         compete(y, kind);
     }
     void reset(int y, int kind) {
@@ -524,7 +526,7 @@ private:
                 const std::shared_ptr<const Row> row = rows_[y].row[kind];
                 const Operator& op = row->list[rows_[y].at[kind]];
                 const Set& above = row->sets[op.set];
-                const bool blocked = kind == inserts && blocked_ == std::pair<int, int>(std::minmax(op.x, y));
+                const bool blocked = kind == inserts && std::find(blocked_.begin(), blocked_.end(), std::pair<int, int>(std::minmax(op.x, y))) != blocked_.end();
                 if (blocked || open_way(kind, op.x, y, above)) {
                     refuse(y, kind);
                     continue;
@@ -552,6 +554,7 @@ private:
         Set above;
         auto key() const { return std::tuple(-rank, y, x, above); }
     };
+    using Pairs = std::vector<std::pair<int, int>>;
     std::vector<Forced> all_deletes() {
         std::vector<Forced> found;
         for (int y = 0; y < n_; ++y) {
@@ -568,47 +571,116 @@ private:
         const Set near = common(op.y, op.x);
         return std::includes(near.begin(), near.end(), op.above.begin(), op.above.end()) && graph_.clique(op.above);
     }
+    // Edge by edge; where that has ended, two edges of a variable at once, then all of them.
     void force_deletes() {
         for (bool better = true; better;) {
-            better = false;
-            for (const Forced& op : all_deletes()) {
-                look();
-                if (still_there(op) && try_delete(op)) better = true, note();
-            }
+            do {
+                better = false;
+                for (const Forced& op : all_deletes()) {
+                    look();
+                    if (still_there(op) && attempt({{op.x, op.y}}, op.above, [&] { return force(op.x, op.y, op.above); })) better = true;
+                }
+            } while (better);
+            for (int v = 0; v < n_; ++v) better |= force_several(v);
         }
     }
-    bool try_delete(const Forced& op) {
+    bool force_several(int v) {
+        bool better = false;
+        const Set near = around(v);
+        Pairs apart;
+        auto both = [&] {
+            for (auto& [x, y] : apart)
+                if (!force_best(x, y)) return false;
+            return true;
+        };
+        for (std::size_t i = 0; i < near.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j) {
+                look();
+                apart = {{near[i], v}, {near[j], v}};
+                if (graph_.adjacent(near[i], v) && graph_.adjacent(near[j], v)) better |= attempt(apart, {}, both);
+            }
+        if (const Set now = around(v); now.size() > 2) {
+            apart.clear();
+            for (int u : now) apart.emplace_back(u, v);
+            better |= attempt(apart, {}, both);
+        }
+        return better;
+    }
+    Set around(int v) const { return joined(joined(graph_[v].parents, graph_[v].neighbours), graph_[v].children); }
+    bool force(int x, int y, const Set& above) {
         // The graph may be another than when the deletes were listed.
-        const Set less = joined(without(graph_[op.y].parents, op.x), op.above);
-        const double before = gained_, loss = gain_of(family(op.y, less), family(op.y, with(less, op.x)));
+        const Set less = joined(without(graph_[y].parents, x), above);
+        const double loss = gain_of(family(y, less), family(y, with(less, x)));
+        if (!apply(deletes, x, y, above, true)) return false;
+        gained_ += loss;
+        refresh(x, y);
+        return true;
+    }
+    // The delete of the edge that costs least.
+    bool force_best(int x, int y) {
+        Forced best{0, -1, -1, {}};
+        auto offer = [&](int from, int to) {
+            if (!has(graph_[to].parents, from) && !has(graph_[to].neighbours, from)) return;
+            if (constrained_ && required(from, to)) return;
+            for (Set& above : cliques(common(to, from), n_)) {
+                const Set less = joined(without(graph_[to].parents, from), above);
+                const double gain = gain_of(family(to, less), family(to, with(less, from)));
+                if (gain == -infinite) continue;
+                Forced one{rank_of(gain), from, to, std::move(above)};
+                if (best.x < 0 || one.key() < best.key()) best = std::move(one);
+            }
+        };
+        offer(x, y);
+        offer(y, x);
+        return best.x >= 0 && force(best.x, best.y, best.above);
+    }
+    // Without the edges between these pairs: is there anything better? What failed is not tried again while nothing has changed
+    // where it went.
+    struct Failed {
+        std::uint64_t when = 0;
+        Set touched;
+    };
+    template <class Make>
+    bool attempt(const Pairs& apart, const Set& above, Make make) {
+        std::uint64_t name = key(above).low;
+        for (auto& [x, y] : apart) name = mixed_bits(name ^ (static_cast<std::uint64_t>(x) << 32 | static_cast<std::uint32_t>(y)));
+        Failed& failed = failed_[name];
+        if (failed.when > 0 && std::none_of(failed.touched.begin(), failed.touched.end(), [&](int v) { return rows_[v].made > failed.when; }))
+            return false;
+        const double before = gained_;
         const auto held = held_;
         trying_ = true;
         ++epoch_;
         graph_.mark();
-        blocked_ = std::minmax(op.x, op.y);
+        for (auto& [x, y] : apart) blocked_.push_back(std::minmax(x, y));
         const auto steps = result_.steps;
+        auto gained = [&] { return rank_of(request_.equivalent ? gained_ - before : member_gain(0)) > 0; };
         bool better = false;
-        if (apply(deletes, op.x, op.y, op.above, true)) {
-            gained_ += loss;
-            refresh(op.x, op.y);
+        if (make()) {
             climb();
-            if (!request_.equivalent) {                  // no gain is certain before all has been climbed
-                unblock(op);
+            better = request_.equivalent && gained();
+            // With scores that are not equivalent no gain is certain before all has been climbed.
+            if (!better && (apart.size() > 1 || !request_.equivalent)) {
+                unblock();
                 climb();
+                better = gained();
             }
-            better = rank_of(request_.equivalent ? gained_ - before : member_gain(0)) > 0;
         }
-        blocked_ = {-1, -1};
         if (better) {
             trying_ = false;
             saved_.clear();
             graph_.forget();
-            unblock(op);
+            unblock();
             climb();
+            note();
             return true;
         }
+        blocked_.clear();
         graph_.undo(0);
         graph_.forget();
+        failed.when = ++clock_;
+        failed.touched.clear();
+        for (auto& [v, rows] : saved_) failed.touched.push_back(v);
         for (; !saved_.empty(); saved_.pop_back()) {
             const int v = saved_.back().first;
             rows_[v] = std::move(saved_.back().second);
@@ -620,9 +692,9 @@ private:
         result_.steps = steps;
         return false;
     }
-    void unblock(const Forced& op) {
-        blocked_ = {-1, -1};
-        for (int v : {op.x, op.y}) reset(v, inserts);
+    void unblock() {
+        for (auto& [x, y] : std::exchange(blocked_, {}))
+            for (int v : {x, y}) reset(v, inserts);
     }
     double member_gain(std::size_t mark) {
         double sum = 0;
@@ -685,7 +757,8 @@ private:
     std::vector<Rows> rows_;
     std::vector<std::pair<int, Rows>> saved_;            // as they were before what is tried
     std::vector<std::uint64_t> saved_at_;
-    std::uint64_t epoch_ = 1;
+    std::uint64_t epoch_ = 1, clock_ = 0;
+    std::unordered_map<std::uint64_t, Failed> failed_;   // by a name of the edges
     std::vector<Set> near_;                              // per variable: who gains as its only parent
     Tournament best_[kinds];
     std::unordered_map<FamilyKey, std::shared_ptr<const Extension>, FamilyHash> extensions_;
@@ -695,7 +768,7 @@ private:
     std::vector<std::unique_ptr<LocalScores>> others_;
     std::vector<std::uint64_t> marked_;
     std::uint64_t mark_ = 0;
-    std::pair<int, int> blocked_{-1, -1};                // may not be joined while it is tried without
+    std::vector<std::pair<int, int>> blocked_;           // may not be joined while it is tried without
     std::vector<int> held_;                              // whose operators were refused for another reason than a way
     double quantum_ = 1e-11, gained_ = 0;
     GesResult result_;
