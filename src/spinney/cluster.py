@@ -22,6 +22,7 @@ import numpy as np
 
 from spinney import _core
 from spinney.constraints import Allowed
+from spinney.dataset import aligned
 from spinney.errors import ChoiceError, LimitError
 from spinney.progress import Report
 from spinney.scores.source import Portion
@@ -402,8 +403,9 @@ def _score(shared: Shared, blocks: Sequence[Block], *below: Any) -> tuple[float,
     source, allowed = shared.source, shared.allowed
     known = _core.KnownScores(allowed.for_core)
     for layer in below:
-        for child, size, (ranks, scores, closed) in layer:
-            known.add(child, size, ranks, scores, closed, len(allowed.candidates[allowed.names[child]]), None)
+        for child, size, arrays in layer:
+            count = len(allowed.candidates[allowed.names[child]])
+            known.add(child, size, *map(aligned, arrays), count, None)
     log = _core.FamilyLog(1)
     for block in blocks:
         portion = Portion(known, log, block)

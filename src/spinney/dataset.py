@@ -60,7 +60,7 @@ class Dataset:
         self.n_rows = n_rows
         self.rows_dropped = rows_dropped  # rows of the table that are not here, because they had missing cells
         self.standardise = standardise
-        self._data: dict[str, Array] = {name: _aligned(column.data) for name, column in columns.items()}
+        self._data: dict[str, Array] = {name: aligned(column.data) for name, column in columns.items()}
         self._standard: dict[str, Standard] = {}
         self.sources: dict[Any, Any] = {}  # of local scores, remembered by scores.build_source
         self.column_keys: dict[str, str] = {}  # what a store knows columns by
@@ -298,7 +298,7 @@ class Dataset:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._data = {name: _aligned(array) for name, array in self._data.items()}
+        self._data = {name: aligned(array) for name, array in self._data.items()}
         self._protect()
 
     @property
@@ -455,7 +455,7 @@ def as_dataset(data: Data, reading: Reading | None = None) -> Dataset:
     return Dataset.from_raw(read_frame(data), reading or Reading())
 
 
-def _aligned(array: Array) -> Array:
+def aligned(array: Array) -> Array:
     """As the core reads it: in one piece, numbers at multiples of their size. What came by wire may lie anywhere."""
     return np.require(array, requirements=("C", "A"))
 
