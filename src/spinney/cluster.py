@@ -403,9 +403,9 @@ def _score(shared: Shared, blocks: Sequence[Block], *below: Any) -> tuple[float,
     source, allowed = shared.source, shared.allowed
     known = _core.KnownScores(allowed.for_core)
     for layer in below:
-        for child, size, arrays in layer:
+        for child, size, (ranks, scores, closed) in layer:
             count = len(allowed.candidates[allowed.names[child]])
-            known.add(child, size, *map(aligned, arrays), count, None)
+            known.add(child, size, aligned(ranks), aligned(scores), closed, count, None)
     log = _core.FamilyLog(1)
     for block in blocks:
         portion = Portion(known, log, block)

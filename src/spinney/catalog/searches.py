@@ -181,8 +181,8 @@ _SEARCHES = (
             Option(
                 "extended",
                 True,
-                "whether edges (one, two of a triangle, all of a variable) are deleted by force at the end, kept out and "
-                "the search continued; kept if better",
+                "whether edges (one, two of a triangle, all of a variable) are deleted by force at the end, kept out "
+                "and the search continued; kept if better",
                 kind="truth",
             ),
         ),
