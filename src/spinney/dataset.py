@@ -10,7 +10,7 @@ import gzip
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from spinney.standard import Standard, standard
 from spinney.table import RawTable, read_frame, read_table, refuse_duplicates
 
 Array = npt.NDArray[np.generic]
+AnyArray = TypeVar("AnyArray", bound=npt.NDArray[Any])
 Data = Any  # what as_dataset() takes: a Dataset, a pandas, polars or Arrow table, or a dict of columns
 _SHOWN_COLUMNS = 20  # of a Dataset's repr
 
@@ -455,9 +456,10 @@ def as_dataset(data: Data, reading: Reading | None = None) -> Dataset:
     return Dataset.from_raw(read_frame(data), reading or Reading())
 
 
-def aligned(array: Array) -> Array:
+def aligned(array: AnyArray) -> AnyArray:
     """As the core reads it: in one piece, numbers at multiples of their size. What came by wire may lie anywhere."""
-    return np.require(array, requirements=("C", "A"))
+    moved: AnyArray = np.require(array, requirements=("C", "A"))
+    return moved
 
 
 def _summary(kind: Kind) -> str:
