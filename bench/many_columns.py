@@ -87,7 +87,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=HERE / "results", help="where the dated results go")
     given = parser.parse_args()
     if given.case is not None:
-        print(json.dumps(case(*CASES[given.case], given.limit)))
+        print(json.dumps(case(*CASES[given.case], limit=given.limit)))
         return
     facts, kept = machine(), given.results / "many-columns-rows.json"
     rows: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
