@@ -22,7 +22,8 @@ import pandas as pd
 from common import HERE, Table, machine, peer, report
 
 ROWS = 1000
-CASES: tuple[tuple[str, int, str, str, str | None], ...] = (  # kind, columns, score, search, candidates
+Case = tuple[str, int, str, str, str | None]
+CASES: tuple[Case, ...] = (  # kind, columns, score, search, candidates
     ("mixed", 1000, "cg", "ges", None),
     ("mixed", 1000, "cg", "boss", None),
     ("mixed", 1000, "dg", "ges", None),
@@ -57,8 +58,8 @@ def gaussian(columns: int) -> tuple[Any, Any]:
     return sp.Dataset.from_frame(frame, kinds=dict.fromkeys(names, "continuous")), truth
 
 
-def case(kind: str, columns: int, score: str, search: str, candidates: str | None, limit: float) -> dict[str, Any]:
-    sp = peer("spinney")
+def run(case: Case, limit: float) -> dict[str, Any]:
+    sp, (kind, columns, score, search, candidates) = peer("spinney"), case
     if kind == "mixed":
         simulated = sp.simulate.mixed(columns, 2, ROWS, seed=1)
         data, truth = simulated.data, simulated.truth
@@ -87,7 +88,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=HERE / "results", help="where the dated results go")
     given = parser.parse_args()
     if given.case is not None:
-        print(json.dumps(case(*CASES[given.case], limit=given.limit)))
+        print(json.dumps(run(CASES[given.case], given.limit)))
         return
     facts, kept = machine(), given.results / "many-columns-rows.json"
     rows: dict[str, Any] = json.loads(kept.read_text()) if kept.exists() else {}
