@@ -15,7 +15,7 @@ class Answers {
       this.worker = new Worker(url);
       this.worker.onmessage = (event) => this.take(event.data);
       this.worker.onerror = () => this.alone(net);
-      this.worker.postMessage({ page: { columns: facts.columns.map(({ name, levels, range }) => ({ name, levels, range })), nodes: facts.nodes } });
+      this.worker.postMessage({ page: { columns: facts.columns.map(({ name, levels, range, view }) => ({ name, levels, range, view })), nodes: facts.nodes } });
     } catch (error) {
       this.alone(net);
     }
@@ -244,7 +244,7 @@ class NumberCard {
     this.chart = el("div");
     this.words = el("p", { class: "small" });
     this.slider = el("input", { type: "range", min: low, max: high, step: (high - low) / 200 || "any", "aria-label": `${name}: drag to set`, oninput: () => {
-      this.number.value = Number(short(Number(this.slider.value), this.column).replace(/,/g, ""));
+      this.number.value = typed(Number(this.slider.value), this.column);
     }, onchange: () => this.ask.know(i, Number(this.slider.value)) });
     this.number = el("input", { type: "number", id, step: "any", placeholder: "a value", onchange: () => {
       const text = this.number.value.trim();

@@ -48,7 +48,21 @@ function short(value, column) {
 function grouped(value, decimals, fixed = false) {
   const text = value.toFixed(decimals), [whole, part] = (fixed ? text : String(Number(text))).split(".");
   const shown = Math.abs(value) >= 1e4 ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole;
-  return part ? `${shown}.${part}` : shown;
+  return minus(part ? `${shown}.${part}` : shown);
+}
+
+// With the sign that is as wide as a plus.
+function minus(text) {
+  return text.replace(/^-/, "−");
+}
+
+function fixed(value, decimals) {
+  return minus(value.toFixed(decimals));
+}
+
+// As short() shows it, for a field of numbers.
+function typed(value, column) {
+  return Number(short(value, column).replace(/,/g, "").replace("−", "-"));
 }
 
 // A number that was worked out, about to half a hundredth of the column's range; of whole numbers at most one decimal.

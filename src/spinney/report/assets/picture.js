@@ -14,8 +14,13 @@ function strengthClass(strength) {
   return STRENGTHS.filter(([from]) => strength >= from).pop()[1];
 }
 
+// "strong"
+function strengthName(strength) {
+  return STRENGTHS.filter(([from]) => strength >= from).pop()[2].split(":")[0];
+}
+
 function strengthWords(strength) {
-  return strength === null || strength === undefined ? "not known" : `${strength.toFixed(3)} nats per row`;
+  return strength === null || strength === undefined ? "not known" : `${fixed(strength, 3)} nats per row`;
 }
 
 const GLYPHS = { // of kinds, so that colour is not all that tells them apart
@@ -54,15 +59,12 @@ class Picture {
     this.show(null);
   }
 
-  // All of it; where names could not be read then, as on a phone, the column that the page opens with.
+  // All of it.
   start() {
     const { width, height } = this.facts, wide = this.box.clientWidth;
     const wanted = Math.min(wide / width, 1.35) * height + 32; // a flat picture needs no high box
     this.box.style.setProperty("height", `${Math.round(clip(wanted, 260, Math.max(innerHeight * 0.7, 350)))}px`);
     this.fit();
-    if (this.view.scale >= 0.45 || this.page.net.columns.length > 80) return;
-    this.box.style.setProperty("height", `${Math.round(Math.max(innerHeight * 0.7, 350))}px`);
-    this.centre(this.page.opening, wide < 600 ? 0.75 : 0.62);
   }
 
   words() {
@@ -93,12 +95,21 @@ class Picture {
     });
   }
 
-  // A smooth way through the points, leaving and entering boxes at right angles.
+  // A smooth way through the points, as report/drawing.py's smooth(): it leaves and enters boxes at right angles, and never
+  // swings out beyond its points.
   route(points) {
+    const turn = ([x, y]) => (this.down ? [x, y] : [y, x]); // sideways, along
+    const at = [...points.slice(0, -1), this.before(points[points.length - 1], 6)].map(turn);
+    const secants = at.slice(1).map(([u, v], i) => (u - at[i][0]) / (v - at[i][1]));
+    const slopes = at.map((_, i) => {
+      const s = secants[i - 1], t = secants[i];
+      return s * t > 0 ? clip((2 * s * t) / (s + t), -1.5, 1.5) : 0;
+    });
     let d = `M${points[0]}`;
-    for (let i = 1; i < points.length; i++) {
-      const [a, b] = points[i - 1], [u, v] = i === points.length - 1 ? this.before(points[i], 6) : points[i];
-      d += this.down ? `C${a} ${(b + v) / 2} ${u} ${(b + v) / 2} ${u} ${v}` : `C${(a + u) / 2} ${b} ${(a + u) / 2} ${v} ${u} ${v}`;
+    for (let i = 1; i < at.length; i++) {
+      const [[a, b], [u, v]] = [at[i - 1], at[i]], half = (v - b) / 2;
+      const bend = [[a + slopes[i - 1] * half, b + half], [u - slopes[i] * half, b + half], [u, v]];
+      d += `C${bend.map((point) => turn(point).map((own) => own.toFixed(1)).join(" ")).join(" ")}`;
     }
     return d;
   }
@@ -170,7 +181,7 @@ class Picture {
     const { facts } = this.page;
     const rows = facts.edges.slice().sort((a, b) => (b.strength ?? -1e9) - (a.strength ?? -1e9)).map((edge) => [
       nodeButton(this.page, edge.from), nodeButton(this.page, edge.to),
-      edge.strength === null ? "not known" : edge.strength.toFixed(4), edge.compelled ? "fixed" : "open"]);
+      edge.strength === null ? "not known" : fixed(edge.strength, 4), edge.compelled ? "fixed" : "open"]);
     return el("details", {}, el("summary", {}, `All ${counted(facts.edges.length, "link")} as a table`),
       dataTable("Links, strongest first", ["from", "to", "nats per row", "direction"], rows));
   }
