@@ -128,7 +128,7 @@ const TERMS = {
   hinges: "This column is calculated from its parents. h(x - 5) is a hinge: x - 5 where x is above 5, else 0; so each line bends at a knot. Hinges that are multiplied act together.",
   evidence: "What you know about a case: the page then works out what follows for all other columns.",
   set: "Setting by hand is not the same as knowing: the column is forced to the value, so its usual causes say nothing about it. If the arrows are causes, the answer is the effect of acting.",
-  error: "The answer is drawn by chance, so it is not exact: the true value lies within ± of it in 999 of 1,000 cases.",
+  error: "The answer is drawn by chance, so it is not exact: the true value lies within ± of it in 999 of 1,000 cases, unless the page says that the answer is rough.",
   exact: "Worked out in full, without chance; there is no error beyond rounding.",
   effective: "How many drawn cases agree with what you set; the fewer, the rougher the answer.",
   fingerprint: "A number made from the names, kinds and cells of the table, whatever their order: the same fingerprint means the same data.",

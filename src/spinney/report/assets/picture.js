@@ -29,6 +29,8 @@ const GLYPHS = { // of kinds, so that colour is not all that tells them apart
   continuous: "M-5 4c2.6 0 2.6 -8 5 -8s2.4 8 5 8z",
 };
 
+const CORNERS = { categorical: 2, ordinal: 8, continuous: 15 }; // of boxes: seen from afar, too
+
 // A name, cut to so many pixels; letters are as wide as report/drawing.py takes them.
 function fitted(name, width) {
   const wide = (letter) => (letter >= "\u2e80" ? 13 : "mw@%".includes(letter) || (letter !== letter.toLowerCase() && letter === letter.toUpperCase()) ? 8.9 : 6.9);
@@ -48,7 +50,7 @@ class Picture {
     this.layer = svg("g");
     this.nodes = [];
     this.edges = [];
-    this.root = svg("svg", { class: "graph", tabindex: "0", role: "img", "aria-label": this.words() }, this.layer);
+    this.root = svg("svg", { class: "graph", tabindex: "0", role: "application", "aria-roledescription": "picture", "aria-label": this.words() }, this.layer);
     this.panel = el("aside", { class: "panel", "aria-live": "polite", "aria-label": "The chosen column" });
     this.draw();
     this.box = el("div", { class: "graph-box" }, this.root);
@@ -85,7 +87,7 @@ class Picture {
     net.columns.forEach((column, i) => {
       const [x, y] = this.facts.places[i];
       const group = svg("g", { class: `node ${column.kind}`, transform: `translate(${x} ${y})` },
-        svg("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 7 }),
+        svg("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: CORNERS[column.kind] }),
         svg("path", { d: GLYPHS[column.kind], class: "glyph", transform: `translate(${-w / 2 + 14} 0)` }),
         svg("text", { x: -w / 2 + 26, y: 4.5 }, fitted(column.name, w - 35)),
         svg("title", {}, `${column.name} (${column.kind})`));
@@ -145,6 +147,13 @@ class Picture {
       const matches = this.page.find(field.value);
       if (event.key === "Enter" && matches.length && field.value) this.go(matches[0], field, list);
       if (event.key === "Escape") { field.value = ""; look(); }
+      if (event.key === "ArrowDown" && !list.hidden) { event.preventDefault(); list.querySelector("button").focus(); }
+    });
+    list.addEventListener("keydown", (event) => {
+      const item = event.target.closest("li"), next = { ArrowDown: item.nextElementSibling, ArrowUp: item.previousElementSibling || field.parentNode }[event.key];
+      if (event.key === "Escape") { list.hidden = true; field.focus(); }
+      if (next) next.querySelector("button, input").focus();
+      if (event.key.startsWith("Arrow")) event.preventDefault();
     });
     const button = (text, label, act) => el("button", { type: "button", class: "plain", "aria-label": label, title: label, onclick: act }, text);
     return el("div", { class: "toolbar" },
@@ -159,6 +168,7 @@ class Picture {
     this.mark([]);
     this.page.choose(i, false);
     this.centre(i);
+    field.focus();
   }
 
   legend() {

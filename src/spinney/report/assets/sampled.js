@@ -88,11 +88,12 @@ class Sampler {
     return { shares, errors: shares.map((share, i) => this.error(share, own.second[i])) };
   }
 
-  // Half of the 99.9 % range: Wilson's (1927), as wide as its farther side, with the spread of the weighted share and so
-  // many rows as the drawn ones say as much as. It is right for few rows, too, and for a level that never came.
+  // Half of the 99.9 % range: Wilson's (1927), as wide as its farther side, with the spread of the weighted share, and with
+  // as many rows as there would be if all counted as much as the heaviest: of such a row one may have been missed. It is
+  // right for few rows, too, and for a level that never came.
   error(share, squares) {
     const spread = (squares * (1 - share) ** 2 + (this.squares - squares) * share ** 2) / this.weight ** 2;
-    const unit = SURE ** 2 / this.effective;
+    const unit = SURE ** 2 / this.weight;
     return ((Math.abs(1 - 2 * share) * unit) / 2 + Math.sqrt(SURE ** 2 * spread + unit ** 2 / 4)) / (1 + unit);
   }
 
