@@ -105,7 +105,7 @@ class Ask {
     } else if (answer.rows) {
       const agree = this.evidence.size ? [`; they say as much as ${counted(Math.round(answer.effective), "case")} that agree with what you set `, help("effective", "cases that agree")] : [];
       put(this.status, `${answer.done ? "Drawn from" : "Drawing: so far"} ${counted(answer.rows, "case")}`, agree, ". ± is the error of each answer. ", help("error", "the error"));
-      if (answer.done && answer.effective < 200) this.status.append(el("b", {}, " Few cases agree: the answer is rough."));
+      if (answer.effective < 200) this.status.append(el("b", {}, " Few cases agree: the answer is rough."));
     }
   }
 
