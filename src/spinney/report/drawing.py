@@ -10,6 +10,7 @@ order of the columns."""
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,7 @@ GAP, LAYER_GAP = 26.0, 58.0  # between boxes of a layer, between layers
 SHAPE = 1.7  # width by height of a good picture
 DUMMY = 0.2  # of a box: what an edge takes in a layer that it passes
 SWEEPS = 12  # over the layers, down and up, that draw what is linked together
+CLEAR = 4.0  # pixels between a box and what passes it
 STEEPEST = 1.5  # sideways by along, of an edge that passes a layer
 STRAIGHT = 4.0  # how much more an edge pulls between two layers that it only passes
 MOST_STRETCH = 6.0  # layers of a graph that is far from that shape are drawn further apart
@@ -226,8 +228,16 @@ def _point(across: float, layer: int, step: Point, down: bool, origin: Point) ->
 
 
 def _route(points: list[Point], box: Point, down: bool) -> tuple[Point, ...]:
-    """From the edge of the first box to that of the last."""
-    (x, y), (u, v) = points[0], points[-1]
-    first = (x, y + box[1] / 2) if down else (x + box[0] / 2, y)
-    last = (u, v - box[1] / 2) if down else (u - box[0] / 2, v)
-    return (first, *points[1:-1], last)
+    """From the edge of the first box to that of the last. A layer is passed between two points before and behind its
+    boxes, no more aslant than leaves them free."""
+    size, deep, gap = (box[0], box[1], GAP) if down else (box[1], box[0], GAP / 2)
+    at = [(x, y) if down else (y, x) for x, y in points]  # sideways, along
+    half = deep / 2 + CLEAR
+    most = (size * DUMMY / 2 + gap * (1 + DUMMY) / 2 - CLEAR) / half
+    found = [(at[0][0], at[0][1] + deep / 2)]
+    for (a, b), (x, y), (u, v) in zip(at, at[1:], at[2:], strict=False):
+        before, behind = (x - a) / (y - b), (u - x) / (v - y)
+        slope = 0.0 if before * behind <= 0 else math.copysign(min(abs(before), abs(behind), most), before)
+        found += [(x - slope * half, y - half), (x + slope * half, y + half)]
+    found.append((at[-1][0], at[-1][1] - deep / 2))
+    return tuple(found if down else map(_turned, found))
