@@ -401,6 +401,25 @@ def test_the_shown_error_is_that_of_sampling(any_page: Opened) -> None:
     assert abs(np.mean(away)) < 0.3 and 0.6 < np.mean(np.square(away)) < 1.5 and np.max(np.abs(away)) < 3.29
 
 
+def test_medians_are_right_where_a_few_rows_are_far_out(any_page: Opened) -> None:
+    """One leaf, so the middle of its distribution is the median."""
+    rng = np.random.default_rng(6)
+    data = sp.Dataset.from_frame({"even": rng.normal(50, 9, 400), "far": np.r_[rng.normal(3, 1, 397), [900] * 3]})
+    net = sp.fit(data, {}, score="pcart")
+    facts = json.loads(as_json(collect(net, data)))
+    assert "view" in facts["columns"][1]
+    found = np.array(any_page.run(MEDIANS, {"columns": facts["columns"], "nodes": facts["nodes"]}))
+    assert found.shape == (40, 2, 2)
+    truth = np.array([node["student"][0][0] for node in facts["nodes"]])
+    away = np.abs(found[:, :, 0] - truth) / found[:, :, 1]
+    assert (away > 1).sum() <= 1 and np.mean((3.29 * away) ** 2) > 0.2
+
+
+MEDIANS = """(facts) => [...Array(40).keys()].map((seed) => {
+  const sampler = new Sampler(new Net(facts), new Map(), new Map(), seed);
+  sampler.draw(2000);
+  return sampler.results().map((own) => [own.median, own.error]);
+})"""
 SAMPLES = """([facts, evidence, hand]) => [...Array(20).keys()].map((seed) => {
   const sampler = new Sampler(new Net(facts), new Map(evidence), new Map(hand), seed);
   sampler.draw(5000);
