@@ -79,6 +79,11 @@ function withSpread(value, spread, column, digits) {
   return `${grouped(value, Math.max(decimals, 0), true)} ± ${grouped(spread, Math.max(decimals, 0), true)}`;
 }
 
+// 0.031, 4.2, 178
+function twoDigits(value) {
+  return value > 0 && value < 1e15 && value > 1e-12 ? grouped(value, Math.max(1 - Math.floor(Math.log10(value)), 0)) : short(value);
+}
+
 function percent(share) {
   if (!Number.isFinite(share)) return "?";
   if (share > 0 && share < 0.001) return "<0.1 %";

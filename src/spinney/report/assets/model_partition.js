@@ -40,11 +40,12 @@ function regressionSpread(node, net, leafOf) {
 
 function makePartition(node, net) {
   const leafOf = leafFinder(node, net);
-  if (node.probabilities) return { matrix: flat(node.probabilities), place: leafOf, leafOf };
-  if (node.regressions) return { spread: regressionSpread(node, net, leafOf), leafOf };
+  const rows = (row) => node.rows[leafOf(row)];
+  if (node.probabilities) return { matrix: flat(node.probabilities), place: leafOf, leafOf, rows };
+  if (node.regressions) return { spread: regressionSpread(node, net, leafOf), leafOf, rows };
   const [location, scale, freedom] = node.student;
   const leaves = location.map((_, i) => ({ location: location[i], scale: scale[i], freedom: freedom[i] }));
-  return { spread: (row) => leaves[leafOf(row)], leafOf, leaves };
+  return { spread: (row) => leaves[leafOf(row)], leafOf, leaves, rows };
 }
 
 // The levels of a discrete parent that can still reach each node, so that questions name no others.
@@ -112,12 +113,12 @@ function slopeBars(target, node, net, leaf) {
   // "age: 20 rows, mean 3 + 2 x, scale 1, 21 degrees of freedom"
   const found = node.equations[leaf].match(/rows?, mean (.*), scale ([^,]*), [^,]* degrees of freedom$/);
   const [equation, spread] = found ? [found[1], Number(found[2])] : [node.equations[leaf], NaN];
-  target.append(el("p", { title: equation }, `mean ${short(parseFloat(equation), child)} ± ${short(spread, child)}`),
+  target.append(el("p", { title: equation }, `mean ${withSpread(parseFloat(equation), spread, child, 2)}`),
     el("ul", { class: "bars" }, net.split(node)[1].map((p, j) => {
       const slope = slopes[leaf][j], wide = (50 * Math.abs(slope)) / most;
       return el("li", {}, el("span", { class: "bar-name", title: net.columns[p].name }, cutWord(net.columns[p].name, 16)),
         el("span", { class: "bar-track middle" }, el("span", { class: "bar-fill", style: { left: `${slope < 0 ? 50 - wide : 50}%`, width: `${wide}%` } })),
-        el("span", { class: "bar-value" }, `${slope < 0 ? "−" : "+"}${short(Math.abs(slope * node.scale), child)}`));
+        el("span", { class: "bar-value" }, `${slope < 0 ? "−" : "+"}${twoDigits(Math.abs(slope * node.scale))}`));
     })));
 }
 

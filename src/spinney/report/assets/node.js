@@ -122,6 +122,8 @@ class NodePage {
         answer.append(el("p", { class: "small" }, "Type a number in every field."));
         return;
       }
+      const rows = model.own.rows ? model.own.rows(row) : null;
+      if (rows !== null) answer.append(el("p", { class: "small" }, rows > 0 ? `From ${counted(Math.round(rows), "row")} of the data.` : "No row of the data is like this: the answer is what is usual, with a wide spread."));
       if (model.discrete) {
         shareBars(answer, column.levels, Array.from(model.shares(row)), 8);
         return;

@@ -29,6 +29,7 @@ const GLYPHS = { // of kinds, so that colour is not all that tells them apart
   continuous: "M-5 4c2.6 0 2.6 -8 5 -8s2.4 8 5 8z",
 };
 
+const FAR = 0.38; // the scale below which names are not shown
 const CORNERS = { categorical: 2, ordinal: 8, continuous: 15 }; // of boxes: seen from afar, too
 
 // A name, cut to so many pixels; letters are as wide as report/drawing.py takes them.
@@ -209,7 +210,8 @@ class Picture {
     facts.edges.forEach((edge, k) => this.edges[k].classList.toggle("near", edge.from === i || edge.to === i));
     clear(this.panel);
     if (i === null) {
-      this.panel.append(el("p", {}, "Choose a column in the picture, or find it by its name: here you then see what it is linked to."),
+      const far = this.view.scale < FAR ? " Names show when you zoom in." : "";
+      this.panel.append(el("p", {}, `Choose a column in the picture, or find it by its name: here you then see what it is linked to.${far}`),
         el("p", { class: "small" }, "Drag to move; plus and minus, two fingers, or the wheel after a click in the picture zoom."));
       return;
     }
@@ -269,7 +271,7 @@ class Picture {
   set(view) {
     this.view = view;
     this.layer.setAttribute("transform", `translate(${view.x.toFixed(2)} ${view.y.toFixed(2)}) scale(${view.scale.toFixed(5)})`);
-    this.root.classList.toggle("far", view.scale < 0.38);
+    this.root.classList.toggle("far", view.scale < FAR);
   }
 
   listen() {

@@ -116,6 +116,7 @@ function treeDrawing(tree, depth, leaves) {
     canvas.style.setProperty("height", `${bottom + 8}px`);
     canvas.style.setProperty("zoom", scale);
     box.scrollLeft = x.get(0) * scale - room / 2;
+    if (width * scale > room + 1) box.before(el("p", { class: "small screen" }, "It is wider than the page: scroll sideways to see all of it."));
   });
   return box;
 }
