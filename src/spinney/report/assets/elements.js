@@ -19,8 +19,23 @@ function filled(node, attributes, children) {
     else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : value);
   }
-  for (const child of children.flat(Infinity)) if (child !== null && child !== undefined) node.append(child);
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined) continue;
+    if (child.className === "help-box") apart(node);
+    node.append(child);
+  }
   return node;
+}
+
+// The space before a (?) goes from paper together with it.
+function apart(node) {
+  const text = node.lastChild;
+  if (!text || text.nodeType !== Node.TEXT_NODE || !text.data.endsWith(" ")) return;
+  text.data = text.data.trimEnd();
+  const gap = document.createElement("span");
+  gap.className = "gap";
+  gap.textContent = " ";
+  node.append(gap);
 }
 
 // As append(), without what is null.

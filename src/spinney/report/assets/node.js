@@ -88,7 +88,7 @@ class NodePage {
     part(into.length > 1 ? "What each parent brings, in nats per row" : "What its parent brings, in nats per row", into, "from");
     part("What it brings to its children", out, "to");
     if (!into.length && !out.length) card.append(el("p", {}, "Nothing: once the other columns are known, it tells nothing about any of them."));
-    card.append(el("p", {}, el("b", {}, "Markov blanket "), help("blanket", "Markov blanket"), ": ", nodeList(this.page, net.blanket(i))));
+    card.append(el("p", {}, el("b", {}, "Markov blanket"), " ", help("blanket", "Markov blanket"), ": ", nodeList(this.page, net.blanket(i))));
     return card;
   }
 

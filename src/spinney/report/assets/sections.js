@@ -39,10 +39,10 @@ function targetBox(page) {
     const i = Number(select.value), blanket = byStrength(facts, i, net.blanket(i));
     clear(answer);
     if (!blanket.length) answer.append(" nothing: no other column says anything about it.");
-    else answer.append(" ", nodeList(page, blanket, 10), blanket.length < net.columns.length - 1 ? `. Once ${blanket.length === 1 ? "it is" : "these are"} known, the other ${counted(net.columns.length - 1 - blanket.length, "column")} add nothing ` : blanket.length > 1 ? ": each of the others adds something " : " ", help("blanket", "Markov blanket"), ".");
+    else put(answer, " ", nodeList(page, blanket, 10), blanket.length < net.columns.length - 1 ? `. Once ${blanket.length === 1 ? "it is" : "these are"} known, the other ${counted(net.columns.length - 1 - blanket.length, "column")} add nothing ` : blanket.length > 1 ? ": each of the others adds something " : " ", help("blanket", "Markov blanket"), ".");
   };
   show();
-  return el("p", { class: "target" }, el("label", { for: "target" }, "What predicts"), select, answer);
+  return el("p", { class: "target" }, el("label", { for: "target" }, "What predicts"), select, ":", answer);
 }
 
 // The strongest links of column i first; last those that say something only together with a child of it.
