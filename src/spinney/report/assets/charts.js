@@ -115,7 +115,7 @@ function heatTable(host, { caption, parents, levels, rows }) {
   const counts = rows.some((row) => row.rows !== null && row.rows !== undefined);
   const heads = [...parents, ...shown.map((i) => cutWord(levels[i], 18)), ...(more > 0 ? [`${more} more`] : []), ...(counts ? ["rows"] : [])];
   const body = el("tbody");
-  const cell = (share) => el("td", { class: share > 0.55 ? "heat strong" : "heat", style: { "--share": share } }, percent(share));
+  const cell = (share) => el("td", { class: "heat", style: { "--share": share } }, percent(share));
   const line = (row) => el("tr", {},
     row.words.map((word) => el("th", { scope: "row" }, cutWord(word, 24))),
     shown.map((i) => cell(row.shares[i])),
@@ -124,7 +124,7 @@ function heatTable(host, { caption, parents, levels, rows }) {
   body.append(...rows.slice(0, ROWS).map(line));
   host.append(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     el("table", { class: "heat-table" }, el("caption", {}, caption),
-      el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body)));
+      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i < parents.length ? null : "number" }, head)))), body)));
   if (rows.length > ROWS) {
     const next = el("button", { type: "button", class: "plain", onclick: () => {
       body.append(...rows.slice(ROWS, 2000).map(line));
