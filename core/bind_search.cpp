@@ -11,38 +11,49 @@
 namespace spinney {
 namespace {
 
-struct GreedyArgs {
+// What every search is told that asks for scores as it goes.
+struct SearchArgs {
     Lists start;
     const Allowed* allowed;                              // kept alive by Python
+    double time_limit;
+    int threads;
+};
+struct GreedyArgs : SearchArgs {
     int tabu, patience, restarts, shake;
     std::uint64_t seed;
-    double time_limit;
-    int threads;
-
-    GreedyRequest request() const {
-        const int n = static_cast<int>(start.size());
-        check_lists(start, n);
-        must(allowed->variables() == n, "a limit per child");
-        GreedyRequest r;
-        r.start = start;
-        for (int v = 0; v < n; ++v) {
-            r.allowed.push_back(to_set(allowed->candidates(v), n));
-            r.required.push_back(to_set(allowed->required[v], n));
-        }
-        r.most = allowed->most;
-        r.tabu = tabu, r.patience = patience, r.restarts = restarts, r.shake = shake;
-        r.seed = seed, r.time_limit = time_limit;
-        return r;
-    }
 };
-
-struct GesArgs {
-    Lists start;
-    const Allowed* allowed;                              // kept alive by Python
+struct GesArgs : SearchArgs {
     bool equivalent, extended;
-    double time_limit;
-    int threads;
 };
+struct BossArgs : SearchArgs {                           // the start may be empty
+    int runs, patience;
+    std::uint64_t seed;
+};
+
+// search(local, team, control) runs it; more(found, out) adds what it alone gives back.
+template <class Search, class More>
+nb::dict ask(const Scores& scores, const SearchArgs& args, nb::object& progress, double most_bytes, Search&& search, More&& more) {
+    const int n = scores.variables();
+    if (!args.start.empty()) check_lists(args.start, n);
+    must(args.allowed->variables() == n, "a limit per child");
+    scores.check(*args.allowed);
+    Control control;
+    Team team(args.threads, control);
+    scores.prepare(everybody(n), team);
+    const auto local = scores.local(most_bytes);
+    Ending ending;
+    auto found = run(control, progress, ending, args.time_limit, [&] { return search(*local, team, control); });
+    for (int v = 0; v < n; ++v) found.parents[v] = scores.meant(v, found.parents[v]);
+    nb::dict out;
+    out["parents"] = nb::cast(found.parents);
+    out["score"] = found.score;
+    out["local"] = nb::cast(found.local);
+    out["trace"] = nb::cast(found.trace);
+    out["left_out"] = local->left_out();
+    out["stopped"] = ending.text();
+    more(found, out);
+    return out;
+}
 
 }  // namespace
 
@@ -50,106 +61,70 @@ void bind_searches(nb::module_& m) {
     m.attr("most_dp_variables") = most_dp_variables;
     m.def("dp_bytes", &dp_bytes, "variables"_a, "threads"_a);
 
-    nb::class_<GreedyArgs>(m, "GreedyArgs")
+    nb::class_<SearchArgs>(m, "SearchArgs").def_ro("threads", &SearchArgs::threads);
+
+    nb::class_<GreedyArgs, SearchArgs>(m, "GreedyArgs")
         .def("__init__",
-             [](GreedyArgs* self, const nb::list& start, const Allowed* allowed, int tabu, int patience, int restarts, int shake,
-                std::uint64_t seed, double time_limit, int threads) {
-                 new (self) GreedyArgs{to_lists(start), allowed, tabu, patience, restarts, shake, seed, time_limit, threads};
+             [](GreedyArgs* self, const nb::list& start, const Allowed* allowed, double time_limit, int threads, int tabu, int patience,
+                int restarts, int shake, std::uint64_t seed) {
+                 new (self) GreedyArgs{{to_lists(start), allowed, time_limit, threads}, tabu, patience, restarts, shake, seed};
              },
-             "start"_a, "allowed"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a, "time_limit"_a, "threads"_a,
-             nb::keep_alive<1, 3>())
-        .def_ro("threads", &GreedyArgs::threads)
-        .def_prop_ro("allowed", [](const GreedyArgs& self) { return self.allowed; }, nb::rv_policy::reference);
+             "start"_a, "allowed"_a, "time_limit"_a, "threads"_a, "tabu"_a, "patience"_a, "restarts"_a, "shake"_a, "seed"_a,
+             nb::keep_alive<1, 3>());
 
     m.def(
         "greedy",
         [](const Scores& scores, const GreedyArgs& args, nb::object progress, double most_bytes) {
-            GreedyRequest request = args.request();
-            must(static_cast<int>(request.start.size()) == scores.variables(), "a start for every variable");
-            scores.check(*args.allowed);
-            Control control;
-            Team team(args.threads, control);
-            scores.prepare(everybody(scores.variables()), team);
-            const auto local = scores.local(most_bytes);
-            Ending ending;
-            GreedyResult found = run(control, progress, ending, args.time_limit, [&] { return greedy(*local, request, team, control); });
-            for (int v = 0; v < scores.variables(); ++v) found.parents[v] = scores.meant(v, found.parents[v]);
-            ending.late |= found.stopped;
-            nb::dict out;
-            out["parents"] = nb::cast(found.parents);
-            out["score"] = found.score;
-            out["local"] = nb::cast(found.local);
-            out["trace"] = nb::cast(found.trace);
-            out["left_out"] = local->left_out();
-            out["stopped"] = ending.text();
-            return out;
+            must(static_cast<int>(args.start.size()) == scores.variables(), "a start for every variable");
+            const GreedyRequest request{args.start, *args.allowed, args.tabu, args.patience, args.restarts, args.shake, args.seed};
+            return ask(
+                scores, args, progress, most_bytes,
+                [&](LocalScores& local, Team& team, Control& control) { return greedy(local, request, team, control); },
+                [](const GreedyResult&, nb::dict&) {});
         },
         "scores"_a, "args"_a, "progress"_a.none(), "most_bytes"_a = 0.0);
 
-    nb::class_<GesArgs>(m, "GesArgs")
+    nb::class_<GesArgs, SearchArgs>(m, "GesArgs")
         .def("__init__",
-             [](GesArgs* self, const nb::list& start, const Allowed* allowed, bool equivalent, bool extended, double time_limit,
-                int threads) { new (self) GesArgs{to_lists(start), allowed, equivalent, extended, time_limit, threads}; },
-             "start"_a, "allowed"_a, "equivalent"_a, "extended"_a, "time_limit"_a, "threads"_a, nb::keep_alive<1, 3>())
-        .def_ro("threads", &GesArgs::threads);
+             [](GesArgs* self, const nb::list& start, const Allowed* allowed, double time_limit, int threads, bool equivalent,
+                bool extended) { new (self) GesArgs{{to_lists(start), allowed, time_limit, threads}, equivalent, extended}; },
+             "start"_a, "allowed"_a, "time_limit"_a, "threads"_a, "equivalent"_a, "extended"_a, nb::keep_alive<1, 3>());
 
     m.def(
         "ges",
         [](const Scores& scores, const GesArgs& args, nb::object progress, double most_bytes) {
-            check_lists(args.start, scores.variables());
-            must(args.allowed->variables() == scores.variables(), "a limit per child");
-            scores.check(*args.allowed);
-            Control control;
-            Team team(args.threads, control);
-            scores.prepare(everybody(scores.variables()), team);
-            const auto local = scores.local(most_bytes);
-            const GesRequest request{args.start, *args.allowed, args.equivalent, args.extended, args.time_limit};
-            Ending ending;
-            GesResult found = run(control, progress, ending, args.time_limit, [&] { return ges(*local, request, team, control); });
-            for (int v = 0; v < scores.variables(); ++v) found.parents[v] = scores.meant(v, found.parents[v]);
-            ending.late |= found.stopped;
-            nb::dict out;
-            out["parents"] = nb::cast(found.parents);
-            out["directed"] = nb::cast(found.directed);
-            out["undirected"] = nb::cast(found.undirected);
-            out["score"] = found.score;
-            out["local"] = nb::cast(found.local);
-            out["trace"] = nb::cast(found.trace);
-            out["steps"] = found.steps;
-            out["left_out"] = local->left_out();
-            out["stopped"] = ending.text();
-            return out;
+            must(static_cast<int>(args.start.size()) == scores.variables(), "a start for every variable");
+            const GesRequest request{args.start, *args.allowed, args.equivalent, args.extended};
+            return ask(
+                scores, args, progress, most_bytes,
+                [&](LocalScores& local, Team& team, Control& control) { return ges(local, request, team, control); },
+                [](const GesResult& found, nb::dict& out) {
+                    out["directed"] = nb::cast(found.directed);
+                    out["undirected"] = nb::cast(found.undirected);
+                    out["steps"] = found.steps;
+                });
         },
         "scores"_a, "args"_a, "progress"_a.none(), "most_bytes"_a = 0.0);
 
+    nb::class_<BossArgs, SearchArgs>(m, "BossArgs")
+        .def("__init__",
+             [](BossArgs* self, const nb::list& start, const Allowed* allowed, double time_limit, int threads, int runs, int patience,
+                std::uint64_t seed) {
+                 must(runs >= 1 && patience >= 0, "a run");
+                 new (self) BossArgs{{to_lists(start), allowed, time_limit, threads}, runs, patience, seed};
+             },
+             "start"_a, "allowed"_a, "time_limit"_a, "threads"_a, "runs"_a, "patience"_a, "seed"_a, nb::keep_alive<1, 3>());
+
     m.def(
         "boss",
-        [](const Scores& scores, const nb::list& given, const Allowed& allowed, int runs, int patience, std::uint64_t seed, int threads,
-           nb::object progress, double time_limit, double most_bytes) {
-            must(allowed.variables() == scores.variables() && runs >= 1 && patience >= 0, "a limit per child, a run");
-            BossRequest request{allowed, to_lists(given), runs, patience, seed};
-            if (!request.start.empty()) check_lists(request.start, scores.variables());
-            scores.check(allowed);
-            Control control;
-            Team team(threads, control);
-            scores.prepare(everybody(scores.variables()), team);
-            const auto local = scores.local(most_bytes);
-            Ending ending;
-            BossResult found = run(control, progress, ending, time_limit, [&] { return boss(*local, request, team, control); });
-            for (int v = 0; v < scores.variables(); ++v) found.parents[v] = scores.meant(v, found.parents[v]);
-            ending.late |= found.stopped;
-            nb::dict out;
-            out["parents"] = nb::cast(found.parents);
-            out["order"] = nb::cast(found.order);
-            out["score"] = found.score;
-            out["local"] = nb::cast(found.local);
-            out["trace"] = nb::cast(found.trace);
-            out["left_out"] = local->left_out();
-            out["stopped"] = ending.text();
-            return out;
+        [](const Scores& scores, const BossArgs& args, nb::object progress, double most_bytes) {
+            const BossRequest request{*args.allowed, args.start, args.runs, args.patience, args.seed};
+            return ask(
+                scores, args, progress, most_bytes,
+                [&](LocalScores& local, Team& team, Control& control) { return boss(local, request, team, control); },
+                [](const BossResult& found, nb::dict& out) { out["order"] = nb::cast(found.order); });
         },
-        "scores"_a, "start"_a, "allowed"_a, "runs"_a, "patience"_a, "seed"_a, "threads"_a, "progress"_a.none(), "time_limit"_a,
-        "most_bytes"_a = 0.0);
+        "scores"_a, "args"_a, "progress"_a.none(), "most_bytes"_a = 0.0);
 
     m.def(
         "near_scores",                                   // of a family with each candidate, as searches rank them
@@ -211,7 +186,7 @@ void bind_searches(nb::module_& m) {
             Lists start = to_lists(given);
             if (!start.empty()) check_lists(start, static_cast<int>(sets.size()));
             must(!sets.empty() && runs >= 1 && patience >= 0, "a variable, a run");
-            OrderRequest request{std::move(start), runs, patience, seed, time_limit};
+            const OrderRequest request{std::move(start), runs, patience, seed};
             Control control;
             Team team(threads, control);
             Ending ending;
@@ -220,7 +195,6 @@ void bind_searches(nb::module_& m) {
             out["parents"] = nb::cast(found.parents);
             out["order"] = nb::cast(found.order);
             out["trace"] = nb::cast(found.trace);
-            ending.late |= found.stopped;
             out["stopped"] = ending.text();
             return out;
         },

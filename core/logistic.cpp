@@ -128,14 +128,14 @@ double LogisticCell::penalty() const {
     return logistic_ridge / 2 * all;
 }
 
-double LogisticCell::pass(const double* const* columns, std::size_t n) {
+double LogisticCell::pass(const double* const* columns, std::size_t n, bool curved) {
     const std::size_t w = width_, d = theta_.size();
     double objective = -penalty();
     for (std::size_t i = 0; i < d; ++i) {
         objective += theta_[i] * observed_[i];
         gradient_[i] = observed_[i];
     }
-    std::fill(hessian_.begin(), hessian_.end(), 0.0);
+    if (curved) std::fill(hessian_.begin(), hessian_.end(), 0.0);
     for (std::size_t first = 0; first < n; first += block_rows) {
         Listening::look();
         const std::size_t rows = std::min(block_rows, n - first);
@@ -145,7 +145,8 @@ double LogisticCell::pass(const double* const* columns, std::size_t n) {
         for (std::size_t h = 0; h < free_; ++h) {
             const double* p = block_.data() + h * block_rows;
             take_expected(b, p, gradient_.data() + h * w);
-            for (std::size_t l = 0; l <= h; ++l) add_squares(b, p, block_.data() + l * block_rows, hessian_.data() + h * w * d + l * w, d);
+            for (std::size_t l = 0; curved && l <= h; ++l)
+                add_squares(b, p, block_.data() + l * block_rows, hessian_.data() + h * w * d + l * w, d);
         }
     }
     const double share = 1.0 / static_cast<double>(free_ + 1);
@@ -154,7 +155,7 @@ double LogisticCell::pass(const double* const* columns, std::size_t n) {
         for (std::size_t h = 0; h < free_; ++h) sum += theta_[h * w + j];
         for (std::size_t h = 0; h < free_; ++h) gradient_[h * w + j] -= logistic_ridge * (theta_[h * w + j] - sum * share);
     }
-    for (std::size_t h = 0; h < free_; ++h)
+    for (std::size_t h = 0; curved && h < free_; ++h)
         for (std::size_t l = 0; l <= h; ++l) {
             double* square = hessian_.data() + h * w * d + l * w;
             for (std::size_t j = 1; j < w; ++j) square[j * d + j] += logistic_ridge * ((h == l) - share);
@@ -164,7 +165,7 @@ double LogisticCell::pass(const double* const* columns, std::size_t n) {
     return objective;
 }
 
-void LogisticCell::solve() {
+void LogisticCell::factorise() {
     const std::size_t d = theta_.size();
     double* a = hessian_.data();
     for (std::size_t i = 0; i < d; ++i) {
@@ -176,6 +177,11 @@ void LogisticCell::solve() {
             else a[i * d + j] = rest / a[j * d + j];
         }
     }
+}
+
+void LogisticCell::solve() {
+    const std::size_t d = theta_.size();
+    const double* a = hessian_.data();
     step_ = gradient_;
     for (std::size_t i = 0; i < d; ++i) {
         for (std::size_t k = 0; k < i; ++k) step_[i] -= a[i * d + k] * step_[k];
@@ -185,6 +191,15 @@ void LogisticCell::solve() {
         for (std::size_t k = i + 1; k < d; ++k) step_[i] -= a[k * d + i] * step_[k];
         step_[i] /= a[i * d + i];
     }
+    gain_ = length_ = 0;
+    for (std::size_t i = 0; i < d; ++i) {
+        gain_ += step_[i] * gradient_[i];
+        length_ += step_[i] * step_[i];
+    }
+}
+
+void LogisticCell::move() {
+    for (std::size_t i = 0; i < theta_.size(); ++i) theta_[i] += step_[i];
 }
 
 double LogisticCell::fit(std::span<const double> observed, const double* const* columns, std::size_t count, std::size_t n) {
@@ -209,27 +224,33 @@ double LogisticCell::fit(std::span<const double> observed, const double* const* 
         for (std::size_t j = 1; j < width_; ++j) theta_[h * width_ + j] = own[j] / own[0] - last[j] / last[0];
     }
     const auto worse = [](double than, double now) { return !(now >= than - 1e-12 * (1 + std::abs(than))); };
-    double now = pass(columns, n);
+    double now = pass(columns, n, true);
     for (int i = 0; worse(alone, now) && i < most_halvings; ++i) {
         for (std::size_t h = 0; h < free_; ++h)
             for (std::size_t j = 1; j < width_; ++j) theta_[h * width_ + j] /= 4;
-        now = pass(columns, n);
+        now = pass(columns, n, true);
     }
     for (int step = 0; step < most_steps; ++step) {
+        factorise();
         solve();
-        double gain = 0, length = 0;
-        for (std::size_t i = 0; i < d; ++i) {
-            gain += step_[i] * gradient_[i];
-            length += step_[i] * step_[i];
-        }
         before_ = theta_;
-        for (std::size_t i = 0; i < d; ++i) theta_[i] += step_[i];
+        move();
         // So near to the maximum the objective is a parabola: half the gain is what the step brings, to many digits.
-        if (gain < 1e-5 && length < 1e-5) return std::min(now + gain / 2 + penalty(), 0.0);
-        double next = pass(columns, n);
+        if (gain_ < 1e-5 && length_ < 1e-5) return std::min(now + gain_ / 2 + penalty(), 0.0);
+        const double moved = length_;
+        const bool near = gain_ < 0.3 && moved < 0.01;   // one more step with the same curvature may well be the last one
+        double next = pass(columns, n, !near);
+        if (near) {
+            solve();
+            if (!worse(now, next) && gain_ * std::sqrt(moved) < 1e-8 && length_ < 1e-5) {
+                move();
+                return std::min(next + gain_ / 2 + penalty(), 0.0);
+            }
+            next = pass(columns, n, true);
+        }
         for (int i = 0; worse(now, next) && i < most_halvings; ++i) {
             for (std::size_t k = 0; k < d; ++k) theta_[k] = (theta_[k] + before_[k]) / 2;
-            next = pass(columns, n);
+            next = pass(columns, n, true);
         }
         now = next;
     }

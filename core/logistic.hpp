@@ -22,12 +22,16 @@ public:
     std::span<const double> coefficients() const { return theta_; }
 
 private:
-    double pass(const double* const* columns, std::size_t n);     // the objective at theta_; its derivatives
+    // The objective at theta_, and its gradient; `curved`: its Hessian too.
+    double pass(const double* const* columns, std::size_t n, bool curved);
     double penalty() const;
-    void solve();                                        // step_ = hessian_^-1 gradient_; hessian_ becomes its Cholesky factor
+    void factorise();                                    // hessian_ becomes its Cholesky factor
+    void solve();                                        // step_ = hessian^-1 gradient_; what it promises to gain, its squared length
+    void move();                                         // theta_ += step_
 
     std::size_t free_ = 0, width_ = 0;                   // levels but one; intercept and slopes
     std::span<const double> observed_;
+    double gain_ = 0, length_ = 0;
     std::vector<double> theta_, gradient_, hessian_, step_, before_, block_;
     std::vector<const double*> own_;
 };

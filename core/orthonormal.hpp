@@ -1,7 +1,7 @@
 // Orthonormal columns: powers of one column, and several columns together. Inner products are means over the rows of a cell, so
 // a column of length 1 has mean square 1; all are orthogonal to the constant column.
 //
-// Powers of raw values are too close to each other to be solved for (formulas.md asks for orthogonal polynomials). Every power is
+// Powers of raw values are too close to each other to be solved for. Every power is
 // taken as the Legendre polynomial of the values mapped from their range in the cell to [-1, 1], and made orthogonal to those
 // before it. Each starts from fresh values: were one made of the one before it, rounding would grow from power to power.
 #pragma once

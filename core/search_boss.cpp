@@ -511,14 +511,7 @@ Best begin(LocalScores& scores, const BossRequest& request, Team& team, Control&
     const int n = allowed.variables();
     Best given;
     if (request.start.empty()) {
-        GreedyRequest climb;
-        climb.start = allowed.required;
-        climb.most = allowed.most;
-        for (int v = 0; v < n; ++v) {
-            climb.allowed.push_back(to_set(allowed.candidates(v), n));
-            climb.required.push_back(to_set(allowed.required[v], n));
-        }
-        GreedyResult found = greedy(scores, climb, team, control);
+        GreedyResult found = greedy(scores, {allowed.required, allowed}, team, control);
         given.parents = std::move(found.parents);
         given.local = std::move(found.local);
     } else {
@@ -574,7 +567,7 @@ BossResult boss(LocalScores& scores, const BossRequest& request, Team& team, Con
             if (i != top) all.learn_from(ended[i]);
     } catch (const Stopped&) {}
     const Best& best = all.best();
-    return {best.parents, best.order, best.score, best.local, shared.trace, control.asked()};
+    return {best.parents, best.order, best.score, best.local, shared.trace};
 }
 
 BossResult project_order(LocalScores& scores, const Allowed& allowed, const std::vector<int>& order) {
@@ -583,7 +576,7 @@ BossResult project_order(LocalScores& scores, const Allowed& allowed, const std:
     Boss one(shared, scores, 0);
     one.start_from_order(order);
     const Best& best = one.best();
-    return {best.parents, best.order, best.score, best.local, {}, false};
+    return {best.parents, best.order, best.score, best.local, {}};
 }
 
 }  // namespace spinney

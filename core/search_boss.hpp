@@ -25,7 +25,6 @@ struct BossResult {
     double score = 0;
     std::vector<double> local;                           // per child: what the score is the sum of
     std::vector<std::pair<double, double>> trace;        // (seconds, best score so far)
-    bool stopped = false;                                // by the time limit or the user
 };
 
 // Runs from different orders, each by its own seed, on the team's threads; then the better parts of all in one.

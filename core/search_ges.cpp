@@ -2,7 +2,7 @@
 // made of what is near y alone, so after an operator only the rows near it are made again. Three tournaments tell the best
 // operator of each kind; whether a directed way forbids it is looked at only then, and who was refused is asked again when an
 // edge of that way is gone. Inserts into y are grouped by the set of y's neighbours that become its parents: all x together
-// extend one family, the extension is remembered by this family, and only what gains is kept of it. So nothing is n x n.
+// extend one family (family_gains.hpp).
 // A forced delete and what follows from it is undone by restoring the nodes and rows that it touched.
 // Deletes come before turns before inserts, and deletes are forced at the end: Nazaret and Blei (2024). The operators:
 // Chickering (2002); Hauser and Buehlmann (2012). First only pairs that gain without any other parent (Ramsey 2015), then all.
@@ -11,11 +11,9 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
-#include <unordered_map>
 
 #include "cpdag.hpp"
-#include "near_scores.hpp"
-#include "set_key.hpp"
+#include "family_gains.hpp"
 
 namespace spinney {
 namespace {
@@ -24,8 +22,6 @@ using Clock = std::chrono::steady_clock;
 using Set = std::vector<int>;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_sets = 1u << 12;              // of neighbours, per variable: the smaller ones
-constexpr std::size_t most_gains = 1u << 24;             // remembered: 256 MB
-constexpr std::size_t most_families = std::size_t{1} << 21;
 
 bool has(const Set& set, int v) { return std::binary_search(set.begin(), set.end(), v); }
 Set joined(const Set& a, const Set& b) {
@@ -60,11 +56,6 @@ struct Rows {                                            // of one variable
     std::vector<std::pair<int, int>> waiting;            // (w, y): a way that forbids an operator of y goes on to w from here
 };
 
-struct Extension {                                       // of a family by one parent more
-    double score = 0;
-    std::vector<std::pair<int, double>> gains;           // (parent, gain) of those that gain
-};
-
 // Who has the best operator of a kind; of equals the first.
 class Tournament {
 public:
@@ -91,156 +82,40 @@ private:
     std::vector<int> winner_;
 };
 
-struct FamilyKey {
-    int child;
-    SetKey set;
-    bool operator==(const FamilyKey&) const = default;
-};
-struct FamilyHash {
-    std::size_t operator()(const FamilyKey& key) const { return key.set.low ^ mixed_bits(key.child + 1); }
-};
-
 class Ges {
 public:
     Ges(LocalScores& scores, const GesRequest& request, Team& team, Control& control)
-        : scores_(scores), request_(request), allowed_(request.allowed), team_(team), control_(control),
-          n_(static_cast<int>(request.start.size())), graph_(request.start), rows_(n_), saved_at_(n_, 0), near_(n_),
-          best_{Tournament(n_), Tournament(n_), Tournament(n_)}, families_(most_families), others_(team.size()), marked_(n_, 0),
-          start_(Clock::now()) {
-        for (int v = 0; v < n_; ++v) {
-            keys_.push_back(key_of(v));
-            // One limit for all needs no look at the class: in every component its largest clique and the parents from outside
-            // give the same largest number of parents in every member.
+        : request_(request), allowed_(request.allowed), control_(control), gains_(scores, request.allowed, team, control),
+          n_(static_cast<int>(request.start.size())), graph_(request.start), rows_(n_), saved_at_(n_, 0),
+          best_{Tournament(n_), Tournament(n_), Tournament(n_)}, marked_(n_, 0), start_(Clock::now()) {
+        // One limit for all needs no look at the class: in every component its largest clique and the parents from outside
+        // give the same largest number of parents in every member.
+        for (int v = 0; v < n_; ++v)
             constrained_ |= !allowed_.everybody(v) || !allowed_.required[v].empty() || allowed_.most[v] != allowed_.most[0];
-        }
     }
 
     GesResult run() {
         Listening listening(&control_);
         try {
-            first_scores();
+            gains_.begin(member());
             rebuild_all();
             climb();
             note();
-            all_pairs();
+            gains_.all_pairs();
             rebuild_all();
             climb();
             note();
             if (request_.extended) force_deletes();
-        } catch (const Stopped&) {
-            result_.stopped = true;
-        }
+        } catch (const Stopped&) {}                      // the best class so far stands
         if (trying_) graph_.undo(0);                     // what was being tried has not been better yet
         return finish();
     }
 
 private:
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-    void look() const {
-        if (control_.asked() || (request_.time_limit > 0 && seconds() > request_.time_limit)) throw Stopped{};
-    }
-
-    // ---- Scores
-
-    LocalScores& of_thread(int thread) {
-        if (thread == 0) return scores_;
-        if (!others_[thread]) others_[thread] = scores_.another();
-        return *others_[thread];
-    }
-    SetKey key(const Set& set) const {
-        SetKey sum;
-        for (int v : set) sum = sum + keys_[v];
-        return sum;
-    }
-    double family(int child, const Set& parents) {
-        const SetKey own = key(parents) + SetKey{mixed_bits(static_cast<std::uint64_t>(child) + 1), mixed_bits(~static_cast<std::uint64_t>(child))};
-        if (const double* known = families_.find(own)) return *known;
-        const double score = scores_.score(child, parents);
-        families_.put(own, score);
-        return score;
-    }
-    double gain_of(double after, double before) const {
-        const double gain = after - before;
-        return std::isnan(gain) ? -infinite : std::clamp(gain, -1e15, 1e15);
-    }
-    std::int64_t rank_of(double gain) const {
-        return gain == -infinite ? 0 : std::llround(std::clamp(gain / quantum_, -4e18, 4e18));
-    }
-
-    void first_scores() {
-        std::vector<double> own(n_, 0);
-        std::vector<char> known(n_, 0);
-        control_.total = 2 * static_cast<std::uint64_t>(n_);
-        team_.run(n_, [&](int thread, std::size_t v) {
-            own[v] = of_thread(thread).score(static_cast<int>(v), graph_[static_cast<int>(v)].member);
-            known[v] = 1;
-            ++control_.done;
-        });
-        look();
-        double scale = 1;
-        for (int v = 0; v < n_; ++v)
-            if (own[v] > scores_.unavailable(v) && std::isfinite(own[v])) scale += std::abs(own[v]);
-        quantum_ = 1e-11 * scale;
-        std::vector<std::shared_ptr<const Extension>> first(n_);
-        full_ = true;
-        team_.run(n_, [&](int thread, std::size_t v) {
-            first[v] = extend(of_thread(thread), static_cast<int>(v), {});
-            ++control_.done;
-        });
-        look();
-        full_ = false;
-        control_.total = 0;
-        for (int v = 0; v < n_; ++v) {
-            for (auto& [x, gain] : first[v]->gains) near_[v].push_back(x);
-            remember(v, {}, std::move(first[v]));
-        }
-    }
-    void all_pairs() {
-        full_ = true;
-        std::erase_if(extensions_, [](const auto& one) { return one.first.set != SetKey{}; });
-        remembered_ = 0;
-        for (auto& [key, extension] : extensions_) remembered_ += extension->gains.size() + 8;
-    }
-
-    // All that extends a family and gains.
-    std::shared_ptr<const Extension> extend(LocalScores& scores, int y, const Set& base) {
-        auto found = std::make_shared<Extension>();
-        if (static_cast<int>(base.size()) >= allowed_.most[y]) return found;
-        Set candidates;
-        candidates.reserve(full_ ? n_ : near_[y].size());
-        auto next = base.begin();                        // both are sorted
-        auto offer = [&](int x) {
-            while (next != base.end() && *next < x) ++next;
-            if ((next == base.end() || *next != x) && allowed_.may(y, x)) candidates.push_back(x);
-        };
-        if (full_)
-            for (int x = 0; x < n_; ++x) offer(x);
-        else
-            for (int x : near_[y]) offer(x);
-        if (candidates.empty()) return found;
-        found->score = scores.score(y, base);
-        std::vector<double> out(candidates.size(), -infinite);
-        if (auto* near = dynamic_cast<NearScores*>(&scores)) near->near(y, base, candidates, found->score, out.data());
-        else scores.extend(y, base, candidates, out.data());
-        for (std::size_t i = 0; i < out.size(); ++i)
-            if (const double gain = gain_of(out[i], found->score); rank_of(gain) > 0) found->gains.emplace_back(candidates[i], gain);
-        return found;
-    }
-    void remember(int y, const SetKey& base, std::shared_ptr<const Extension> extension) {
-        remembered_ += extension->gains.size() + 8;
-        if (remembered_ > most_gains) {
-            extensions_.clear();
-            remembered_ = extension->gains.size() + 8;
-        }
-        extensions_[{y, base}] = std::move(extension);
-    }
-    std::shared_ptr<const Extension> extension(int y, const Set& base) {
-        const SetKey own = key(base);
-        if (auto known = extensions_.find({y, own}); known != extensions_.end()) return known->second;
-        auto made = extend(scores_, y, base);
-        remember(y, own, made);
-        return made;
-    }
+    double family(int child, const Set& parents) { return gains_.score(child, parents); }
+    double gain_of(double after, double before) const { return gains_.gain_of(after, before); }
+    std::int64_t rank_of(double gain) const { return gains_.rank_of(gain); }
 
     // ---- Operators into y
 
@@ -288,7 +163,7 @@ private:
         if (room(y) == 0) return row;
         for (Set& above : cliques(node.neighbours, room(y) - 1)) {
             const Set base = joined(node.parents, above);
-            const auto extension = this->extension(y, base);
+            const auto extension = gains_.extension(y, base);
             if (extension->gains.empty()) continue;
             ++mark_;
             for (const auto* near : {&node.parents, &node.neighbours, &node.children})
@@ -430,7 +305,7 @@ private:
     void rebuild_all() {
         score_bases();
         for (int y = 0; y < n_; ++y) {
-            look();
+            Listening::look();
             for (int kind = 0; kind < kinds; ++kind) rebuild(y, kind);
         }
     }
@@ -441,13 +316,10 @@ private:
             if (room(y) == 0) continue;
             for (const Set& above : cliques(graph_[y].neighbours, room(y) - 1)) {
                 Set base = joined(graph_[y].parents, above);
-                if (!extensions_.count({y, key(base)})) bases.emplace_back(y, std::move(base));
+                if (!gains_.known(y, base)) bases.emplace_back(y, std::move(base));
             }
         }
-        std::vector<std::shared_ptr<const Extension>> made(bases.size());
-        team_.run(bases.size(), [&](int thread, std::size_t i) { made[i] = extend(of_thread(thread), bases[i].first, bases[i].second); });
-        look();
-        for (std::size_t i = 0; i < bases.size(); ++i) remember(bases[i].first, key(bases[i].second), std::move(made[i]));
+        gains_.prepare(bases);
     }
 
     // After an operator on x and y.
@@ -520,7 +392,7 @@ private:
     bool step() {
         for (int kind = 0; kind < kinds; ++kind)
             for (int y; (y = best_[kind].best()) >= 0;) {
-                look();
+                Listening::look();
                 const std::shared_ptr<const Row> row = rows_[y].row[kind];
                 const Operator& op = row->list[rows_[y].at[kind]];
                 const Set& above = row->sets[op.set];
@@ -555,7 +427,7 @@ private:
     std::vector<Forced> all_deletes() {
         std::vector<Forced> found;
         for (int y = 0; y < n_; ++y) {
-            look();
+            Listening::look();
             const auto row = delete_row(y, true);
             for (const Operator& op : row->list) found.push_back({op.rank, op.x, y, row->sets[op.set]});
         }
@@ -572,7 +444,7 @@ private:
         for (bool better = true; better;) {
             better = false;
             for (const Forced& op : all_deletes()) {
-                look();
+                Listening::look();
                 if (still_there(op) && try_delete(op)) better = true, note();
             }
         }
@@ -674,30 +546,23 @@ private:
         return result_;
     }
 
-    LocalScores& scores_;
     const GesRequest& request_;
     const Allowed& allowed_;
-    Team& team_;
     Control& control_;
+    FamilyGains gains_;
     int n_;
-    bool constrained_ = false, full_ = false, trying_ = false;
+    bool constrained_ = false, trying_ = false;
     Cpdag graph_;
     std::vector<Rows> rows_;
     std::vector<std::pair<int, Rows>> saved_;            // as they were before what is tried
     std::vector<std::uint64_t> saved_at_;
     std::uint64_t epoch_ = 1;
-    std::vector<Set> near_;                              // per variable: who gains as its only parent
     Tournament best_[kinds];
-    std::unordered_map<FamilyKey, std::shared_ptr<const Extension>, FamilyHash> extensions_;
-    std::size_t remembered_ = 0;                         // gains in them
-    SetCache<double> families_;
-    std::vector<SetKey> keys_;
-    std::vector<std::unique_ptr<LocalScores>> others_;
     std::vector<std::uint64_t> marked_;
     std::uint64_t mark_ = 0;
     std::pair<int, int> blocked_{-1, -1};                // may not be joined while it is tried without
     std::vector<int> held_;                              // whose operators were refused for another reason than a way
-    double quantum_ = 1e-11, gained_ = 0;
+    double gained_ = 0;
     GesResult result_;
     Clock::time_point start_;
 };

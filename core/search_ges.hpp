@@ -14,7 +14,6 @@ struct GesRequest {
     const Allowed& allowed;
     bool equivalent = true;                              // the scores are equal on Markov equivalent DAGs
     bool extended = true;                                // force deletes, too
-    double time_limit = 0;                               // seconds; 0: none
 };
 
 struct GesResult {
@@ -24,7 +23,6 @@ struct GesResult {
     std::vector<double> local;
     std::vector<std::pair<double, double>> trace;        // (seconds, score so far)
     std::size_t steps = 0;                               // operators applied
-    bool stopped = false;
 };
 
 GesResult ges(LocalScores& scores, const GesRequest& request, Team& team, Control& control);

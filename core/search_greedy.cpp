@@ -16,6 +16,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "set_key.hpp"
+#include "varset.hpp"
+
 namespace spinney {
 namespace {
 
@@ -54,7 +57,6 @@ public:
             search();
         } catch (const Stopped&) {}                      // the best DAG so far was kept
         result_.parents = best_;
-        result_.stopped = finished();
         return result_;
     }
 
@@ -84,16 +86,15 @@ private:
         }
     }
 
-    // A number for every edge, from which a DAG's hash is made (splitmix64; Steele, Lea and Flood 2014).
+    // A number for every edge, from which a DAG's hash is made.
     std::uint64_t name(int from, int to) const {
-        std::uint64_t z = (from * std::uint64_t(n_) + to + 1) * 0x9e3779b97f4a7c15ull;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-        z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-        return z ^ z >> 31;
+        return mixed_bits((from * std::uint64_t(n_) + to + 1) * 0x9e3779b97f4a7c15ull);
     }
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-    bool finished() const {
-        return control_.asked() || (request_.time_limit > 0 && seconds() > request_.time_limit);
+    bool finished() const { return control_.asked(); }
+    bool required(int child, int parent) const {
+        const auto& own = request_.allowed.required[child];
+        return std::binary_search(own.begin(), own.end(), parent);
     }
     bool complete() const {
         return std::all_of(rows_.begin(), rows_.end(), [](const auto& row) { return row && row->complete; });
@@ -127,9 +128,9 @@ private:
         auto row = std::make_shared<Row>();
         row->score = scores.score(child, parents);
         row->add.assign(n_, -infinite);
-        if (static_cast<int>(parents.size()) < request_.most[child]) {
+        if (static_cast<int>(parents.size()) < request_.allowed.most[child]) {
             for (int u = 0; u < n_; ++u)
-                if (request_.allowed[child].contains(u) && !std::binary_search(parents.begin(), parents.end(), u))
+                if (request_.allowed.may(child, u) && !std::binary_search(parents.begin(), parents.end(), u))
                     row->order.push_back(u);
             std::vector<double> found(row->order.size(), -infinite);
             try {
@@ -147,7 +148,7 @@ private:
         for (std::size_t i = 0; i < parents.size() && row->complete; ++i) {
             fewer = parents;
             fewer.erase(fewer.begin() + i);
-            if (request_.required[child].contains(parents[i])) {
+            if (required(child, parents[i])) {
                 row->remove.push_back(-infinite);
                 continue;
             }
@@ -177,7 +178,7 @@ private:
         team_.finish(n_, [&](int thread, std::size_t v) {
             if (!own[thread]) own[thread] = scores_.another();
             if (!rows_[v]) {
-                std::erase_if(parents_[v], [&](int p) { return !request_.required[v].contains(p); });
+                std::erase_if(parents_[v], [&](int p) { return !required(v, p); });
                 rows_[v] = std::make_shared<Row>();
                 rows_[v]->score = own[thread]->score(static_cast<int>(v), parents_[v]);
             }
@@ -201,7 +202,6 @@ private:
         result_.parents = parents_;
         for (double score : result_.local) result_.score += score;
         result_.trace.emplace_back(seconds(), result_.score);
-        result_.stopped = true;
         return result_;
     }
 
@@ -417,14 +417,14 @@ private:
         if (!fresh) force_a_turn();
     }
     bool force_turn(int u, int v) {
-        if (!std::binary_search(parents_[v].begin(), parents_[v].end(), u) || request_.required[v].contains(u) ||
-            !request_.allowed[u].contains(v) || static_cast<int>(parents_[u].size()) >= request_.most[u])
+        if (!std::binary_search(parents_[v].begin(), parents_[v].end(), u) || required(v, u) ||
+            !request_.allowed.may(u, v) || static_cast<int>(parents_[u].size()) >= request_.allowed.most[u])
             return false;
         auto target = parents_;
         std::erase(target[v], u);
         for (int c : children_[u])
             if (c != v && below_[c].contains(v)) {
-                if (request_.required[c].contains(u)) return false;
+                if (required(c, u)) return false;
                 std::erase(target[c], u);
             }
         target[u].insert(std::lower_bound(target[u].begin(), target[u].end(), v), v);
@@ -438,9 +438,9 @@ private:
         auto target = parents_;
         int v = static_cast<int>(chance(n_));
         for (std::size_t left = 1 + chance(4); left > 0; --left) {
-            std::erase_if(target[v], [&](int p) { return !request_.required[v].contains(p); });
+            std::erase_if(target[v], [&](int p) { return !required(v, p); });
             for (int c : children_[v])
-                if (!request_.required[c].contains(v)) std::erase(target[c], v);
+                if (!required(c, v)) std::erase(target[c], v);
             const auto& near = !parents_[v].empty() && (children_[v].empty() || chance(2)) ? parents_[v] : children_[v];
             v = near.empty() ? static_cast<int>(chance(n_)) : near[chance(near.size())];
         }

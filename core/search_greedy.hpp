@@ -4,23 +4,20 @@
 #include <cstdint>
 #include <vector>
 
+#include "allowed.hpp"
 #include "local_scores.hpp"
 #include "threads.hpp"
-#include "varset.hpp"
 
 namespace spinney {
 
 struct GreedyRequest {
     std::vector<std::vector<int>> start;                 // parents per child, sorted; acyclic and allowed
-    std::vector<VarSet> allowed;                         // per child: who may be a parent
-    std::vector<VarSet> required;                        // per child: who must stay a parent
-    std::vector<int> most;                               // per child
+    const Allowed& allowed;
     int tabu = 0;                                        // how many past DAGs may not be visited again; 0: hill climbing
     int patience = 0;                                    // tabu: steps without a new best before it ends
     int restarts = 0;                                    // shakes in a row without a new best before it ends
     int shake = 4;                                       // covered edges turned in each walk through the class
     std::uint64_t seed = 0;
-    double time_limit = 0;                               // seconds; 0: none
 };
 
 struct GreedyResult {
@@ -28,7 +25,6 @@ struct GreedyResult {
     double score = 0;
     std::vector<double> local;                           // per child: what the score is the sum of
     std::vector<std::pair<double, double>> trace;        // (seconds, best score so far)
-    bool stopped = false;                                // by the time limit or the user
 };
 
 GreedyResult greedy(LocalScores& scores, const GreedyRequest& request, Team& team, Control& control);

@@ -548,7 +548,7 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
     using Clock = std::chrono::steady_clock;
     const auto began = Clock::now();
     auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - began).count(); };
-    auto stopped = [&] { return control.stop || (request.time_limit > 0 && seconds() > request.time_limit); };
+    auto stopped = [&] { return control.asked(); };
     const OrderTables tables(sets);
     const int n = tables.variables();
     const std::size_t runs = std::max(1, request.runs);
@@ -569,13 +569,9 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
         OrderSearch one(tables, std::uint64_t{own[0]} << 32 | own[1]);
         if (task == 0 && !request.start.empty()) one.start_from_parents(request.start);
         std::uint64_t calls = 0, told = 0;
-        bool late = false;
         auto stop = [&] {
-            if (++calls % 64 == 0) {                     // the clock costs more than a look at a variable
-                late = stopped();
-                control.done += one.shakes() - std::exchange(told, one.shakes());
-            }
-            return late || control.stop.load(std::memory_order_relaxed);
+            if (++calls % 64 == 0) control.done += one.shakes() - std::exchange(told, one.shakes());
+            return stopped();
         };
         auto better = [&] {
             std::lock_guard guard(lock);
@@ -601,7 +597,6 @@ OrderResult order_search(const ListedSets& sets, const OrderRequest& request, Te
     result.score = all.score();
     result.feasible = all.feasible();
     if (result.feasible && result.score > shown) result.trace.emplace_back(seconds(), result.score);
-    result.stopped = stopped();
     return result;
 }
 

@@ -103,7 +103,6 @@ struct OrderRequest {
     int runs = 4;
     int patience = 200;                                  // shakes per variable without a better order before a run ends
     std::uint64_t seed = 0;
-    double time_limit = 0;                               // seconds; 0: none
 };
 
 struct OrderResult {
@@ -111,7 +110,7 @@ struct OrderResult {
     std::vector<int> order;
     double score = 0;
     std::vector<std::pair<double, double>> trace;        // (seconds, best score so far)
-    bool feasible = true, stopped = false;
+    bool feasible = true;
 };
 
 // Independent runs, each by its own seed, on the team's threads.

@@ -91,7 +91,7 @@ def test_no_single_move_betters_the_order(seed, constrained, patience):
     data = table(seed, 5)
     allowed = allowed_by(drawn_constraints(rng, list(data.names)) if constrained else None, data.names, None)
     source = build_source(data, "cg", "uniform")
-    found = _core.boss(source.scores, [], allowed.for_core, 2, patience, seed, 1, None, 0.0)
+    found = _core.boss(source.scores, _core.BossArgs([], allowed.for_core, 0.0, 1, 2, patience, seed), None)
     score, order = _known(source), [allowed.names[v] for v in found["order"]]
     limits = allowed.candidates, allowed.required, allowed.most
     assert found["score"] >= total(score, projected(score, order, *limits)) - 1e-9

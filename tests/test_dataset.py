@@ -667,8 +667,7 @@ def test_asking_the_wrong_column(plain):
 
 
 def test_from_codes():
-    codes = [np.array([0, 1]), np.array([2, 0])]
-    data = Dataset.from_codes(["a", "b"], codes, [("x", "y"), ("l", "m", "h")], ordinal={"b"})
+    data = Dataset.from_codes("ab", [np.array([0, 1]), np.array([2, 0])], [("x", "y"), ("l", "m", "h")], ordinal={"b"})
     assert data.kinds == {"a": Categorical(["x", "y"]), "b": Ordinal(["l", "m", "h"])}
     twin = Dataset.from_frame({"a": ["x", "y"], "b": ["h", "l"]}, kinds=data.kinds)
     assert same(data, twin) and data.codes("b").dtype == np.uint8

@@ -22,7 +22,7 @@ from spinney import _core
 from spinney.errors import ChoiceError
 from spinney.fitted.cut_table import CutTable
 from spinney.fitted.embedded import Embedded
-from spinney.fitted.fit_gaussian import fit_gaussian
+from spinney.fitted.fit_gaussian import Settings, fit_gaussian
 from spinney.fitted.gaussian import GaussianBayes, Regression, StudentRegression
 from spinney.fitted.model import Columns
 from spinney.fitted.table import Table
@@ -80,7 +80,7 @@ def test_a_discrete_child_under_cg_has_the_likelihood_of_the_exact_score():
             if table[child].kind == CONTINUOUS:
                 continue
             for df in ("full", "paper"):
-                model = fit_gaussian(data, child, parents, "cg", df=df)
+                model = fit_gaussian(data, child, parents, "cg", Settings(df=df))
                 mixed = any(table[p].kind == CONTINUOUS for p in parents)
                 assert isinstance(model, GaussianBayes if mixed else Table)
                 expected = likelihood(data, "cg", child, parents, exact=True, paper=df == "paper")
@@ -138,7 +138,7 @@ def test_bge_predicts_the_ratio_of_marginal_likelihoods(alpha_mu, above):
         larger = np.vstack([x, new])
         row = Columns(1, {name: np.array([new[i]]) for i, name in enumerate(names)})
         for parents in ([], ["b"], ["b", "c"]):
-            model = fit_gaussian(data, "a", parents, "bge", alpha_mu=alpha_mu, above=above)
+            model = fit_gaussian(data, "a", parents, "bge", Settings(alpha_mu=alpha_mu, above=above))
             chosen = ["a", *parents]
             expected = evidence(larger, chosen) - evidence(x, chosen)
             if parents:

@@ -191,7 +191,7 @@ spec = _core.Spec("bic", 1.0, [], 0.0, [], [])
 calls = {
     "candidates": lambda: _core.Allowed([shared] * 20_000, [[]] * 20_000, [0] * 20_000),
     "required": lambda: _core.Allowed([[]] * 20_000, [shared] * 20_000, [0] * 20_000),
-    "start": lambda: _core.GreedyArgs([shared] * 20_000, allowed, 0, 0, 0, 0, 0, 0.0, 1),
+    "start": lambda: _core.GreedyArgs([shared] * 20_000, allowed, 0.0, 1, 0, 0, 0, 0, 0),
     "families": lambda: _core.families(_core.table_scores(table, spec), [(0, shared)] * 20_000),
 }
 for name in sys.argv[1:]:

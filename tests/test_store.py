@@ -22,6 +22,7 @@ import pytest
 import spinney as sp
 from spinney.cli import main
 from spinney.formats import jkl
+from spinney.scores.source import Portion
 from spinney.store import Store
 from spinney.store_files import STREAM, growing
 
@@ -196,7 +197,7 @@ def batches(folder: Path, data: sp.Dataset, score: str = "bdeu") -> Path:
     allowed = own.restrict(allowed_by(None, data.names, 3))
     store = Store(folder, make=True)
     with store.session(own, allowed, 1) as session:
-        own.parent_sets(allowed, log=session.log, bounds=False)
+        own.parent_sets(allowed, bounds=False, portion=Portion(log=session.log))
         everything = Families(*session.log.drain())
         for begin in range(0, len(everything), 40):
             session.writer.write(everything.of(np.arange(begin, min(begin + 40, len(everything)))))
@@ -371,7 +372,7 @@ def test_a_file_that_grows_is_left_alone(tmp_path: Path) -> None:
     allowed = own.restrict(allowed_by(None, data.names, 2))
     store = Store(tmp_path, make=True)
     with store.session(own, allowed, 1) as session:
-        own.parent_sets(allowed, log=session.log)
+        own.parent_sets(allowed, portion=Portion(log=session.log))
         session.write()
         file = stream_of(tmp_path)
         code = f"from pathlib import Path; from spinney.store_files import growing; print(growing(Path({str(file)!r})))"
@@ -423,7 +424,7 @@ def test_logged_scores_are_those_of_the_families(make: Callable[[], sp.Dataset])
     own = build_source(data, "pcart")
     allowed = own.restrict(allowed_by(None, data.names, 3))
     log = _core.FamilyLog(1)
-    own.parent_sets(allowed, log=log)
+    own.parent_sets(allowed, portion=Portion(log=log))
     children, sizes, ranks, scores, _ = log.drain()
     families = []
     for child, size, rank in zip(children.tolist(), sizes.tolist(), ranks, strict=True):

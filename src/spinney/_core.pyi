@@ -88,46 +88,39 @@ most_dp_variables: int
 
 def dp_bytes(variables: int, threads: int) -> float: ...
 
-class GreedyArgs:
+class SearchArgs:
+    @property
+    def threads(self) -> int: ...
+
+class GreedyArgs(SearchArgs):
     def __init__(
         self,
         start: list[Any],
         allowed: Allowed,
+        time_limit: float,
+        threads: int,
         tabu: int,
         patience: int,
         restarts: int,
         shake: int,
         seed: int,
-        time_limit: float,
-        threads: int,
     ) -> None: ...
-    @property
-    def threads(self) -> int: ...
-    @property
-    def allowed(self) -> Allowed: ...
 
 def greedy(scores: Scores, args: GreedyArgs, progress: object | None, most_bytes: float = 0.0) -> dict[str, Any]: ...
 
-class GesArgs:
+class GesArgs(SearchArgs):
     def __init__(
-        self, start: list[Any], allowed: Allowed, equivalent: bool, extended: bool, time_limit: float, threads: int
+        self, start: list[Any], allowed: Allowed, time_limit: float, threads: int, equivalent: bool, extended: bool
     ) -> None: ...
-    @property
-    def threads(self) -> int: ...
 
 def ges(scores: Scores, args: GesArgs, progress: object | None, most_bytes: float = 0.0) -> dict[str, Any]: ...
-def boss(
-    scores: Scores,
-    start: list[Any],
-    allowed: Allowed,
-    runs: int,
-    patience: int,
-    seed: int,
-    threads: int,
-    progress: object | None,
-    time_limit: float,
-    most_bytes: float = 0.0,
-) -> dict[str, Any]: ...
+
+class BossArgs(SearchArgs):
+    def __init__(
+        self, start: list[Any], allowed: Allowed, time_limit: float, threads: int, runs: int, patience: int, seed: int
+    ) -> None: ...
+
+def boss(scores: Scores, args: BossArgs, progress: object | None, most_bytes: float = 0.0) -> dict[str, Any]: ...
 def near_scores(scores: Scores, child: int, parents: Sequence[int], candidates: Sequence[int]) -> list[float]: ...
 def project_order(scores: Scores, allowed: Allowed, order: Sequence[int]) -> list[list[int]]: ...
 def dp(

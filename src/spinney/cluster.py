@@ -24,6 +24,7 @@ from spinney import _core
 from spinney.constraints import Allowed
 from spinney.errors import ChoiceError, LimitError
 from spinney.progress import Report
+from spinney.scores.source import Portion
 from spinney.store import SCORING
 from spinney.store_files import Families, by_layer
 from spinney.version import __version__
@@ -405,7 +406,6 @@ def _score(shared: Shared, blocks: Sequence[Block], *below: Any) -> tuple[float,
             known.add(child, size, ranks, scores, closed, len(allowed.candidates[allowed.names[child]]), None)
     log = _core.FamilyLog(1)
     for block in blocks:
-        source.parent_sets(
-            allowed, prune=shared.prune, bounds=shared.bounds, keep=True, known=known, log=log, block=block
-        )
+        portion = Portion(known, log, block)
+        source.parent_sets(allowed, prune=shared.prune, bounds=shared.bounds, keep=True, portion=portion)
     return time.perf_counter() - began, log.drain()

@@ -231,6 +231,16 @@ class Allowed:
         """How many of them are as large as may be."""
         return sum(comb(*self._free(c)) for c in self.names)
 
+    def one_way(self, edges: Iterable[Edge]) -> list[Edge]:
+        """Of these edges those that may not be turned."""
+        if isinstance(self.candidates, Others) and not any(self.required.values()):
+            return []
+        return [
+            (parent, child)
+            for parent, child in edges
+            if parent in self.required[child] or child not in self.candidates[parent]
+        ]
+
     def permits(self, child: str, parents: Iterable[str]) -> bool:
         given = set(parents)
         return (

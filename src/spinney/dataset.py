@@ -456,7 +456,7 @@ def as_dataset(data: Data, reading: Reading | None = None) -> Dataset:
 
 
 def _aligned(array: Array) -> Array:
-    """As the core reads it: in one piece, each number at a multiple of its size. What comes by wire may lie anywhere."""
+    """As the core reads it: in one piece, numbers at multiples of their size. What came by wire may lie anywhere."""
     return np.require(array, requirements=("C", "A"))
 
 

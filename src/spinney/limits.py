@@ -10,6 +10,8 @@ from typing import Any
 
 from spinney.errors import ChoiceError, named
 
+LARGEST = 2**31 - 1  # the core's int32
+
 
 def whole(value: Any) -> bool:
     """Is it a whole number, of Python's or numpy's kind? int is asked first: an abstract class takes its time."""

@@ -75,11 +75,7 @@ def class_of(found: Found, allowed: Allowed) -> CPDAG:
         return found.cpdag
     dag = DAG(tuple(found.parents), found.parents)
     graph = dag.cpdag()
-    given = [
-        (parent, child)
-        for parent, child in dag.edges
-        if parent in allowed.required[child] or child not in allowed.candidates[parent]
-    ]
+    given = allowed.one_way(dag.edges)
     return graph.with_arrows(given) if given else graph
 
 

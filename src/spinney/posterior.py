@@ -32,7 +32,7 @@ from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.formats.plain import json_line
 from spinney.layout import aligned, counted, cut, html_table, probability, word
-from spinney.limits import check_limits, whole
+from spinney.limits import LARGEST, check_limits, whole
 from spinney.machine import available_memory, threads_for
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress, reporting
@@ -228,9 +228,19 @@ def posterior(
         choice = score_for_sums(table, score)
         asked = str(choice)
         sets = score_parent_sets(
-            table, choice, prior, max_parents, candidates, constraints, False, False, n_jobs, progress,
-            deadline.left(0.5), seed,
-        )  # fmt: skip
+            table,
+            choice,
+            prior,
+            max_parents,
+            candidates,
+            constraints,
+            prune=False,
+            bounds=False,
+            n_jobs=n_jobs,
+            progress=progress,
+            time_limit=deadline.left(0.5),
+            seed=seed,
+        )
         notes += table.notes
     if sets.over:
         notes.append(f"the sum is over {sets.over}")
@@ -293,7 +303,7 @@ def _check(over: str, method: str, samples: int, burn_in: int | None, chains: in
         ("chains", chains, 2),
         ("networks", networks, 0),
     ):
-        if not whole(number) or not least <= number <= (1000 if name == "chains" else 2**31 - 1):
+        if not whole(number) or not least <= number <= (1000 if name == "chains" else LARGEST):
             raise ChoiceError(f"{name} must be a whole number of at least {least}, not {number!r}")
 
 

@@ -21,6 +21,7 @@ from spinney.machine import threads_for
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress, Report, reporting
 from spinney.scores import build_source
+from spinney.scores.source import Portion
 from spinney.store import Store, StoreAt
 
 
@@ -106,7 +107,7 @@ def _scored(
         if session is not None:
             report = session.reporting(report)
         if job.cluster is None:
-            return run(report=report, time_limit=time_limit, keep=keep, known=known, log=log), Outcome()
+            return run(report=report, time_limit=time_limit, keep=keep, portion=Portion(known, log)), Outcome()
         source.check_sets(job.allowed, prune)
         known = known or _core.KnownScores(job.allowed.for_core)
         deadline = Deadline(time_limit)
@@ -121,6 +122,6 @@ def _scored(
             report=report,
         )
         if elsewhere.stopped:
-            return run(known=known, log=log, keep=True, only_known=True), elsewhere
+            return run(keep=True, portion=Portion(known, log, only_known=True)), elsewhere
         # All that is left is to put them together; what a worker had no memory for is tried here.
-        return run(report=report, time_limit=deadline.left(), keep=keep, known=known, log=log), elsewhere
+        return run(report=report, time_limit=deadline.left(), keep=keep, portion=Portion(known, log)), elsewhere

@@ -2,7 +2,7 @@
 
 In:  a CSV, TSV, Parquet, Feather or Excel file, gzipped or not, standard input, or a data frame.
 Out: a RawTable: named Arrow columns. Nothing is interpreted: the cells of a text file stay text, exactly as written.
-What they mean is decided in dataset.py."""
+What they mean is decided in prepare.py."""
 
 from __future__ import annotations
 

@@ -3,12 +3,13 @@
 In:  a Dataset, a family, and the score that it was chosen by: cg, cgd, dg, bf or bge.
 Out: a Regression, GaussianBayes, StudentRegression, Embedded, CutTable or Table.
 The models are what the scores imply, by maximum likelihood (bge: the posterior predictive), so that for cg, dg and bge
-the log-probabilities of the rows add up to the log-likelihood of the family wherever that is one. mn needs no model of
-its own: it is a table over data.cut(...) at three_cuts()."""
+the log-probabilities of the rows add up to the log-likelihood of the family wherever that is one. mn has the tables of
+cgd where the child is discrete, and trees where it is not (scores/gaussian.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,35 +31,44 @@ _LARGEST = float(np.finfo(np.float64).max)
 _SMALLEST = float(np.nextafter(0.0, 1.0))
 
 
+@dataclass(frozen=True)
+class Settings:
+    """The options of the scores, as the core has them."""
+
+    df: str = "full"  # of cg and cgd; "paper": cells of k + 1 rows have their own Gaussian
+    degree: int = 3  # of bf
+    alpha_mu: float = 1.0  # of bge
+    above: float = 2.0  # of bge: alpha_w less the number of columns
+
+
+USUAL = Settings()
+
+
 def fit_gaussian(
     data: Dataset,
     child: str,
     parents: Iterable[str],
     score: str = "cg",
+    settings: Settings = USUAL,
     *,
-    df: str = "full",
-    degree: int = 3,
-    alpha_mu: float = 1.0,
-    above: float | None = None,
     value: float | None = None,
     stop: Stop | None = None,
 ) -> LocalModel:
-    """The model of a family. df="paper": cells of k + 1 rows have their own Gaussian; `value`: its local score. `stop`
-    may be set by another thread: TimeoutError."""
+    """The model of a family. `value`: its local score. `stop` may be set by another thread: TimeoutError."""
     stop = stop or Stop()
     order = tuple(sorted(parents))
     levels = tuple(_levels(data, name) for name in order)
     continuous = split_parents(order, levels)[1]
     if score == "bge":
-        return _student(data, child, order, alpha_mu, alpha_mu + 1 if above is None else above, value)
+        return _student(data, child, order, settings.alpha_mu, settings.above, value)
     if score in ("dg", "bf"):
-        return _embedded(data, child, order, levels, degree if score == "bf" else 1, value, stop)
+        return _embedded(data, child, order, levels, settings.degree if score == "bf" else 1, value, stop)
     if score not in ("cg", "cgd"):
         raise ChoiceError(f"{score!r} has no Gaussian models; choose cg, cgd, dg, bf or bge")
     if not data.kinds[child].discrete:
-        return _regression(data, child, order, levels, df == "paper", value, stop)
+        return _regression(data, child, order, levels, settings.df == "paper", value, stop)
     if continuous and score == "cg":
-        return _bayes(data, child, order, levels, df == "paper", value, stop)
+        return _bayes(data, child, order, levels, settings.df == "paper", value, stop)
     cuts = {name: tuple(three_cuts(data.values(name)).tolist()) for name in continuous}
     table = _table(data, child, order, cuts, value)
     return CutTable(table, cuts) if continuous else table

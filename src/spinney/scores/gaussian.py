@@ -19,7 +19,7 @@ from spinney.choices import Choice
 from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import LimitError, way
-from spinney.fitted.fit_gaussian import fit_gaussian
+from spinney.fitted.fit_gaussian import Settings, fit_gaussian
 from spinney.fitted.model import LocalModel
 from spinney.priors import Prior
 from spinney.scores.mixed_columns import binned_columns, mixed_columns
@@ -34,15 +34,15 @@ class Gaussians(Source):
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
         super().__init__(data, choice, prior, deadline)
         given = choice.values
-        self._alpha_mu = float(given.get("alpha_mu", 1.0))
-        self._degree = int(given.get("degree", 3))
+        alpha_mu = float(given.get("alpha_mu", 1.0))
+        self._settings = Settings(given.get("df", "full"), int(given.get("degree", 3)), alpha_mu, alpha_mu + 1.0)
         self._spec = _core.GaussianSpec(
             choice.name,
             bool(given.get("exact", False)),
-            given.get("df") == "paper",
-            self._degree,
-            self._alpha_mu,
-            self._alpha_mu + 1.0,
+            self._settings.df == "paper",
+            self._settings.degree,
+            self._settings.alpha_mu,
+            self._settings.above,
             list(prior.by_size),
             prior.per_parameter,
         )
@@ -90,18 +90,7 @@ class Gaussians(Source):
         return 0.0  # no family is left out
 
     def fit(self, child: str, parents: Sequence[str], score: float, stop: _core.Stop | None = None) -> LocalModel:
-        return fit_gaussian(
-            self.data,
-            child,
-            parents,
-            self.choice.name,
-            df=self.choice.values.get("df", "full"),
-            degree=self._degree,
-            alpha_mu=self._alpha_mu,
-            above=self._alpha_mu + 1.0,
-            value=score,
-            stop=stop,
-        )
+        return fit_gaussian(self.data, child, parents, self.choice.name, self._settings, value=score, stop=stop)
 
 
 class CutTables(Source):

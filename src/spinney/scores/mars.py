@@ -2,8 +2,8 @@
 
 In:  a Dataset, the score mars, and a Prior on parent sets.
 Out: a Source; its local models are Basis. The fits are in core/mars.cpp, what becomes of columns and the score in
-core/mars_families.cpp (Sharma and van Beek 2021, with GCV as Friedman 1991 has it; formulas.md, section 4). Continuous
-and ordinal columns are standardised, so units change nothing; objective "gcv" alone is in the child's own units."""
+core/mars_families.cpp (Sharma and van Beek 2021, with GCV as Friedman 1991 has it). Continuous and ordinal columns are
+standardised, so units change nothing; objective "gcv" alone is in the child's own units."""
 
 from __future__ import annotations
 

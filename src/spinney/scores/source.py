@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -37,6 +37,19 @@ _BYTES_PER_SET = 64  # of a set that stays: score, size, parents, and a turn at 
 
 Family = tuple[str, Sequence[str]]
 Block = tuple[int, int, int, int]  # size, child (-1: of all), begin, end: see Block in core/parent_sets.hpp
+
+
+@dataclass(frozen=True)
+class Portion:
+    """What a Step 1 has to do, where it is not all of it."""
+
+    known: _core.KnownScores | None = None  # these are not scored again
+    log: _core.FamilyLog | None = None  # is told what is scored
+    block: Block | None = None  # this part alone, into the log
+    only_known: bool = False  # nothing is scored but the smallest sets
+
+
+ALL = Portion()
 
 
 class Source(ABC):
@@ -227,15 +240,9 @@ class Source(ABC):
         time_limit: float | None = None,
         bounds: bool = True,
         keep: bool = False,
-        known: _core.KnownScores | None = None,
-        log: _core.FamilyLog | None = None,
-        block: Block | None = None,
-        only_known: bool = False,
+        portion: Portion = ALL,
     ) -> _core.ScoredSets:
-        """Step 1. `keep`: Ctrl-C gives back what has been scored before it, as a time limit does.
-
-        `known` is not scored again; the log is told what is scored. `block`: this part alone, into the log.
-        `only_known`: nothing is scored but the smallest sets."""
+        """Step 1. `keep`: Ctrl-C gives back what has been scored before it, as a time limit does."""
         self.check_sets(allowed, prune)
         check_pairs(len(allowed.names))
         for child in allowed.names:
@@ -251,10 +258,10 @@ class Source(ABC):
                 time_limit or 0.0,
                 keep or time_limit is not None,
                 self.most_bytes(threads),
-                known,
-                log,
-                block,
-                only_known,
+                portion.known,
+                portion.log,
+                portion.block,
+                portion.only_known,
             )
 
     @property

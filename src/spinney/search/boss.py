@@ -12,10 +12,10 @@ from dataclasses import replace
 from spinney import _core
 from spinney.catalog import SEARCHES
 from spinney.choices import build_choice
-from spinney.progress import reporting
+from spinney.limits import LARGEST
 from spinney.search import ges
 from spinney.search.found import Found, Problem
-from spinney.search.greedy import MOST, reached
+from spinney.search.local import as_found, ask
 
 LEAST = 0.001  # seconds of a polish, where the orders have taken all of the limit
 
@@ -39,39 +39,13 @@ def _polished(problem: Problem, found: Found) -> Found:
 
 def _over_orders(problem: Problem) -> Found:
     began = time.perf_counter()
-    allowed, sets = problem.allowed, problem.sets
-    settings = (
+    args = _core.BossArgs(
         [] if problem.start is None else problem.start_lists(),
-        allowed.for_core,
-        min(problem.method["runs"], MOST),
-        min(problem.method["patience"], MOST),
-        problem.seed,
+        problem.allowed.for_core,
+        problem.time_limit or 0.0,
         problem.threads,
+        runs=min(problem.method["runs"], LARGEST),
+        patience=min(problem.method["patience"], LARGEST),
+        seed=problem.seed,
     )
-    limit = problem.time_limit or 0.0
-    with reporting(problem.progress, "boss search") as report:
-        if sets is not None:
-            found = _core.boss(_core.list_scores(sets.arrays), *settings, report, limit)
-        else:
-            source = problem.source
-            source.check_search(allowed)
-            with source.limits():
-                found = _core.boss(source.scores, *settings, report, limit, source.most_bytes(problem.threads))
-    parents, score, local = problem.named(found["parents"]), found["score"], None
-    if sets is not None:
-        parents, score = reached(problem, parents, found["stopped"])
-    else:
-        local = dict(zip(allowed.names, found["local"], strict=True))
-    bound = max(problem.bound(), score)
-    trace = tuple((seconds, value, bound) for seconds, value in found["trace"])
-    return Found(
-        parents,
-        score,
-        bound,
-        str(problem.method),
-        time.perf_counter() - began,
-        trace,
-        found["stopped"],
-        local=local,
-        left_out=found["left_out"],
-    )
+    return as_found(problem, ask(problem, _core.boss, args), began)

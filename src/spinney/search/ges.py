@@ -11,52 +11,33 @@ one, and the score is that of the member alone."""
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from spinney import _core
 from spinney.graph import CPDAG, DAG
-from spinney.progress import reporting
 from spinney.search.found import Found, Problem
-from spinney.search.greedy import reached
+from spinney.search.local import as_found, ask
 
 
 def run(problem: Problem) -> Found:
     began = time.perf_counter()
-    allowed, sets = problem.allowed, problem.sets
+    names, sets = problem.allowed.names, problem.sets
     args = _core.GesArgs(
         problem.start_lists(),
-        allowed.for_core,
-        sets is None and problem.source.equivalent,
-        problem.method["extended"],
+        problem.allowed.for_core,
         problem.time_limit or 0.0,
         problem.threads,
+        equivalent=sets is None and problem.source.equivalent,
+        extended=problem.method["extended"],
     )
-    with reporting(problem.progress, "ges search") as report:
-        if sets is not None:
-            found = _core.ges(_core.list_scores(sets.arrays), args, report)
-        else:
-            problem.source.check_search(allowed)
-            found = problem.source.ask(_core.ges, args, report)
-    parents, score, stopped = problem.named(found["parents"]), found["score"], found["stopped"]
+    answer = ask(problem, _core.ges, args)
+    found = as_found(problem, answer, began)
     if sets is not None:  # a set that is not listed has the score, and is replaced by, the best listed set within it
-        parents, score = reached(problem, parents, stopped)
-        cpdag = DAG(allowed.names, parents).cpdag()
-    else:
-        directed, undirected = problem.named(found["directed"]), problem.named(found["undirected"])
-        cpdag = CPDAG(
-            allowed.names,
-            [(parent, child) for child, own in directed.items() for parent in own],
-            [(a, b) for b, own in undirected.items() for a in own],
-        )
-    bound = max(problem.bound(), score)
-    return Found(
-        parents,
-        score,
-        bound,
-        str(problem.method),
-        time.perf_counter() - began,
-        tuple((seconds, value, bound) for seconds, value in found["trace"]),
-        stopped,
-        local=None if sets is not None else dict(zip(allowed.names, found["local"], strict=True)),
-        left_out=found["left_out"],
-        cpdag=cpdag,
+        return replace(found, cpdag=DAG(names, found.parents).cpdag())
+    directed, undirected = problem.named(answer["directed"]), problem.named(answer["undirected"])
+    cpdag = CPDAG(
+        names,
+        [(parent, child) for child, own in directed.items() for parent in own],
+        [(a, b) for b, own in undirected.items() for a in own],
     )
+    return replace(found, cpdag=cpdag)

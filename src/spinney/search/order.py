@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 
 from spinney import _core
+from spinney.limits import LARGEST
 from spinney.progress import reporting
 from spinney.search.found import Found, Problem
-from spinney.search.greedy import MOST, reached
+from spinney.search.local import reached
 
 
 def run(problem: Problem) -> Found:
@@ -20,8 +21,8 @@ def run(problem: Problem) -> Found:
         found = _core.order(
             problem.sets.arrays,
             [] if problem.start is None else problem.start_lists(),
-            min(problem.method["runs"], MOST),
-            min(problem.method["patience"], MOST),
+            min(problem.method["runs"], LARGEST),
+            min(problem.method["patience"], LARGEST),
             problem.seed,
             problem.threads,
             report,

@@ -20,13 +20,12 @@ from typing import Any
 from spinney import _core
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, way
-from spinney.graph import DAG, Edge
+from spinney.graph import DAG
 from spinney.independence import IndependenceTests, test_of
 from spinney.layout import counted
+from spinney.limits import LARGEST
 from spinney.progress import reporting
 from spinney.search.found import Found, Problem, Separation
-
-MOST = 2**31 - 1  # the core's int32
 
 
 def run(problem: Problem) -> Found:
@@ -47,7 +46,7 @@ def run(problem: Problem) -> Found:
     else:
         own = IndependenceTests(source.data, test_of(source.choice) if test == "auto" else test)
         tests, limits, most_bytes = own.for_core(), own.source.limits(), own.source.most_bytes(problem.threads)
-    most = MOST if method["max_conditioning"] == "all" else min(method["max_conditioning"], MOST)
+    most = LARGEST if method["max_conditioning"] == "all" else min(method["max_conditioning"], LARGEST)
     with reporting(problem.progress, f"{method.name} search") as report, limits:
         found = _core.pc(
             tests,
@@ -74,7 +73,7 @@ def run(problem: Problem) -> Found:
         notes=_notes(found),
         local=local,
         left_out=found["left_out"],
-        cpdag=member.cpdag().with_arrows(_known(problem, member)),
+        cpdag=member.cpdag().with_arrows(allowed.one_way(member.edges)),
         separations=tuple(
             Separation(names[x], names[y], tuple(names[v] for v in given), p) for x, y, given, p in found["separations"]
         ),
@@ -95,20 +94,6 @@ def _asked(test: Callable[..., Any], data: Dataset) -> Callable[[int, int, tuple
         return float(found)
 
     return p_value
-
-
-def _known(problem: Problem, member: DAG) -> list[Edge]:
-    """The edges of the member that the constraints allow in this direction only."""
-    candidates = problem.allowed.candidates
-    if all(len(candidates[name]) == len(candidates) - 1 for name in candidates) and not any(
-        problem.allowed.required.values()
-    ):
-        return []
-    return [
-        (parent, child)
-        for parent, child in member.edges
-        if child not in candidates[parent] or parent in problem.allowed.required[child]
-    ]
 
 
 def _notes(found: dict[str, Any]) -> tuple[str, ...]:
