@@ -28,6 +28,7 @@ GAP, LAYER_GAP = 26.0, 58.0  # between boxes of a layer, between layers
 SHAPE = 1.7  # width by height of a good picture
 DUMMY = 0.2  # of a box: what an edge takes in a layer that it passes
 SWEEPS = 12  # over the layers, down and up, that draw what is linked together
+MOST_STEPS = 100_000  # of edges between layers, in all sweeps of a large graph
 CLEAR = 4.0  # pixels between a box and what passes it
 STEEPEST = 1.5  # sideways by along, of an edge that passes a layer
 STRAIGHT = 4.0  # how much more an edge pulls between two layers that it only passes
@@ -157,7 +158,8 @@ def _together(across: dict[int, float], layer: dict[int, int], ways: list[list[i
             pulls[b].append((a, pull))
     place = dict(across)
     order = sorted(rows)
-    for _ in range(SWEEPS):
+    steps = sum(len(way) - 1 for way in ways)
+    for _ in range(max(1, min(SWEEPS, MOST_STEPS // max(steps, 1)))):
         for at in (*order, *reversed(order)):
             row = rows[at]
             weights = [sum(pull for _, pull in pulls[node]) for node in row]
