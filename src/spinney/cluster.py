@@ -22,6 +22,7 @@ import numpy as np
 
 from spinney import _core
 from spinney.constraints import Allowed
+from spinney.dataset import aligned
 from spinney.errors import ChoiceError, LimitError
 from spinney.progress import Report
 from spinney.scores.source import Portion
@@ -403,7 +404,8 @@ def _score(shared: Shared, blocks: Sequence[Block], *below: Any) -> tuple[float,
     known = _core.KnownScores(allowed.for_core)
     for layer in below:
         for child, size, (ranks, scores, closed) in layer:
-            known.add(child, size, ranks, scores, closed, len(allowed.candidates[allowed.names[child]]), None)
+            count = len(allowed.candidates[allowed.names[child]])
+            known.add(child, size, aligned(ranks), aligned(scores), closed, count, None)
     log = _core.FamilyLog(1)
     for block in blocks:
         portion = Portion(known, log, block)

@@ -10,7 +10,7 @@ import gzip
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from spinney.standard import Standard, standard
 from spinney.table import RawTable, read_frame, read_table, refuse_duplicates
 
 Array = npt.NDArray[np.generic]
+AnyArray = TypeVar("AnyArray", bound=npt.NDArray[Any])
 Data = Any  # what as_dataset() takes: a Dataset, a pandas, polars or Arrow table, or a dict of columns
 _SHOWN_COLUMNS = 20  # of a Dataset's repr
 
@@ -60,7 +61,7 @@ class Dataset:
         self.n_rows = n_rows
         self.rows_dropped = rows_dropped  # rows of the table that are not here, because they had missing cells
         self.standardise = standardise
-        self._data: dict[str, Array] = {name: _aligned(column.data) for name, column in columns.items()}
+        self._data: dict[str, Array] = {name: aligned(column.data) for name, column in columns.items()}
         self._standard: dict[str, Standard] = {}
         self.sources: dict[Any, Any] = {}  # of local scores, remembered by scores.build_source
         self.column_keys: dict[str, str] = {}  # what a store knows columns by
@@ -298,7 +299,7 @@ class Dataset:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._data = {name: _aligned(array) for name, array in self._data.items()}
+        self._data = {name: aligned(array) for name, array in self._data.items()}
         self._protect()
 
     @property
@@ -455,9 +456,10 @@ def as_dataset(data: Data, reading: Reading | None = None) -> Dataset:
     return Dataset.from_raw(read_frame(data), reading or Reading())
 
 
-def _aligned(array: Array) -> Array:
+def aligned(array: AnyArray) -> AnyArray:
     """As the core reads it: in one piece, numbers at multiples of their size. What came by wire may lie anywhere."""
-    return np.require(array, requirements=("C", "A"))
+    moved: AnyArray = np.require(array, requirements=("C", "A"))
+    return moved
 
 
 def _summary(kind: Kind) -> str:

@@ -79,12 +79,12 @@ class SlowGes:
                 if after is not None and after != number:
                     yield x, y, masks, after
 
-    def climb(self, number: int, blocked: frozenset[int], full: bool) -> int:
+    def climb(self, number: int, blocked: frozenset[frozenset[int]], full: bool) -> int:
         while True:
             for kind in KINDS:
                 best = (LEAST, -1)
                 for x, y, _, after in self.neighbours(number, kind):
-                    if kind == "insert" and (frozenset((x, y)) == blocked or not (full or self.near(x, y))):
+                    if kind == "insert" and (frozenset((x, y)) in blocked or not (full or self.near(x, y))):
                         continue
                     gain = self.total(after) - self.total(number)
                     if gain > best[0] and self.possible(after):
@@ -119,13 +119,51 @@ class SlowGes:
         number = self.climb(number, frozenset(), full=True)
         better = extended
         while better:
-            better = False
-            for _, y, x, above, _ in self.deletes(number):
-                now = [one for one in self.deletes(number) if one[1:4] == (y, x, above)]
-                if not now or not self.possible(now[0][4]):
-                    continue
-                reached = self.climb(now[0][4], frozenset((x, y)), full=True)
-                if self.total(reached) > self.total(number) + LEAST:
-                    number = self.climb(reached, frozenset(), full=True)
-                    better = True
+            while better:
+                number, better = self.without_each(number)
+            for v in range(self.n):
+                number, won = self.without_several(number, v)
+                better = better or won
         return number
+
+    def without_each(self, number: int) -> tuple[int, bool]:
+        better = False
+        for _, y, x, above, _ in self.deletes(number):
+            now = [one for one in self.deletes(number) if one[1:4] == (y, x, above)]
+            if not now or not self.possible(now[0][4]):
+                continue
+            reached = self.climb(now[0][4], frozenset([frozenset((x, y))]), full=True)
+            if self.total(reached) > self.total(number) + LEAST:
+                number, better = self.climb(reached, frozenset(), full=True), True
+        return number, better
+
+    def adjacent(self, number: int, x: int, y: int) -> bool:
+        masks = self.lists[number][0]
+        return bool((masks[y] >> x | masks[x] >> y) & 1)
+
+    def without_several(self, number: int, v: int) -> tuple[int, bool]:
+        """Two edges of v whose other ends are joined, one such pair after another; then all edges of v."""
+        before = number
+        near = [u for u in range(self.n) if self.adjacent(number, u, v)]
+        for i, a in enumerate(near):
+            for b in near[:i]:
+                if all(self.adjacent(number, *pair) for pair in ((a, v), (b, v), (a, b))):
+                    number = self.forced(number, [(a, v), (b, v)])
+        near = [u for u in range(self.n) if self.adjacent(number, u, v)]
+        if len(near) > 2:
+            number = self.forced(number, [(u, v) for u in near])
+        return number, number != before
+
+    def forced(self, number: int, pairs: list[tuple[int, int]]) -> int:
+        reached = number
+        for pair in pairs:
+            cheapest = next((one for one in self.deletes(reached) if {one[1], one[2]} == set(pair)), None)
+            if cheapest is None or not self.possible(cheapest[4]):
+                return number
+            reached = cheapest[4]
+        reached = self.climb(reached, frozenset(map(frozenset, pairs)), full=True)
+        if self.total(reached) <= self.total(number) + LEAST:
+            reached = self.climb(reached, frozenset(), full=True)
+        if self.total(reached) <= self.total(number) + LEAST:
+            return number
+        return self.climb(reached, frozenset(), full=True)

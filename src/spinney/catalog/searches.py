@@ -174,14 +174,15 @@ _SEARCHES = (
     ),
     Search(
         "ges",
-        "greedy search over classes of Markov equivalent DAGs: edges are inserted, deleted and turned; at the end each "
-        "is deleted by force",
+        "greedy search over classes of Markov equivalent DAGs: edges are inserted, deleted and turned; at the end they "
+        "are deleted by force",
         "Chickering (2002); Hauser and Bühlmann (2012); Nazaret and Blei (2024)",
         (
             Option(
                 "extended",
                 True,
-                "whether edges are deleted by force at the end, kept out and the search continued; kept if better",
+                "whether edges (one, two of a triangle, all of a variable) are deleted by force at the end, kept out "
+                "and the search continued; kept if better",
                 kind="truth",
             ),
         ),
