@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import spinney as sp
 from spinney.errors import ChoiceError, DataError
 from spinney.fitted.model import Diagram
-from spinney.report.drawing import Drawing, draw
+from spinney.report.drawing import Drawing, draw, smooth
 from spinney.report.facts import collect
 from spinney.report.page import as_json, page
 from spinney.report.svg import graph_svg, tree_svg
@@ -146,6 +146,23 @@ def test_no_text_leaves_its_block(one: str, other: str) -> None:
     assert json.loads(written) == {one: [other, "</script>", str(2**60), None]}
 
 
+def test_a_skewed_column_is_drawn_where_its_rows_are() -> None:
+    rng = np.random.default_rng(2)
+    far, flat = rng.lognormal(0, 3, 1000), rng.uniform(0, 1, 1000)
+    net = sp.fit(data := sp.Dataset.from_frame({"far": far, "flat": flat}), {}, score="pcart")
+    skewed, even = collect(net, data)["columns"]
+    low, high = skewed["view"]
+    assert skewed["bins"] == [low, high] and low == far.min() and high < far.max() / 3
+    assert skewed["beyond"] == (far > high).sum() <= 20 and sum(skewed["histogram"]) + skewed["beyond"] == 1000
+    assert "view" not in even and even["beyond"] == 0
+
+
+def test_rows_of_one_value_are_counted() -> None:
+    values = np.where(np.arange(200) < 190, 0.5, np.arange(200) / 7)
+    net = sp.fit(data := sp.Dataset.from_frame({"x": values}), {}, score="pcart")
+    assert collect(net, data)["columns"][0]["same"] == 190
+
+
 def test_what_cannot_be_written_is_refused(learned: sp.Result, tmp_path: Path) -> None:
     with pytest.raises(ChoiceError, match=r"written as \.html"):
         learned.report(tmp_path / "a.pdf")
@@ -207,6 +224,39 @@ def _runs(drawing: Drawing, points: tuple[tuple[float, float], ...]) -> bool:
     """All points lie one behind the other in the direction of the picture."""
     along = [y if drawing.down else x for x, y in points]
     return all(a < b for a, b in itertools.pairwise(along))
+
+
+@given(n=st.integers(4, 40), degree=st.floats(0.5, 4.0), seed=st.integers(0, 1000))
+def test_what_edges_pass_on_their_way_leaves_room_for_boxes(n: int, degree: float, seed: int) -> None:
+    """Between its ends an edge keeps clear of every box, at the points and on the curves between them."""
+    drawing = draw(sp.simulate.random_network(n, min(degree, n - 1), seed=seed).dag)
+    w, h = drawing.box
+    for points in drawing.routes.values():
+        start = points[0]
+        for bend in smooth(points, drawing.down):
+            ways = [_on_curve((start, *bend), t) for t in np.linspace(0, 1, 21)]
+            start = bend[-1]
+            for x, y in ways:
+                inside = [1 for u, v in drawing.places.values() if abs(x - u) < w / 2 - 2 and abs(y - v) < h / 2 - 2]
+                assert not inside
+            sideways = [way[0] if drawing.down else way[1] for way in ways]
+            assert sideways in (sorted(sideways), sorted(sideways, reverse=True))  # never out and back
+
+
+def _on_curve(points: tuple[Any, ...], t: float) -> tuple[float, float]:
+    powers = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3]
+    x, y = (round(sum(p * point[i] for p, point in zip(powers, points, strict=True)), 6) for i in (0, 1))
+    return x, y
+
+
+def test_long_edges_do_not_make_a_picture_wide() -> None:
+    """A chain, and edges from its first to its last columns: all stay near the chain."""
+    names = [f"c{i}" for i in range(12)]
+    parents = {
+        name: list(dict.fromkeys([*names[max(i - 1, 0) : i], *names[: min(i, 2)]])) for i, name in enumerate(names)
+    }
+    drawing = draw(sp.DAG(tuple(names), {name: tuple(own) for name, own in parents.items()}))
+    assert drawing.width < 700 * 12 / 4 and drawing.width / drawing.height < 3 and drawing.height / drawing.width < 3
 
 
 def test_a_shared_box_of_a_tree_is_below_all_that_lead_to_it() -> None:

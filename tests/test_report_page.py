@@ -170,6 +170,129 @@ def test_search_finds_a_column_and_the_keyboard_walks_the_graph(clinic: Opened) 
     assert "Choose a column" in page.inner_text(".panel")
 
 
+def test_all_of_the_page_is_in_reach_of_the_keyboard(clinic: Opened) -> None:
+    """What has the focus is outlined and in view; answers do not take it away; what is found is walked with arrows."""
+    page = clinic.page
+    page.evaluate("page.choose(null, false); page.ask.reset(); scrollTo(0, 0); document.activeElement.blur()")
+    clinic.answered()
+    page.locator("body").evaluate("(body) => { body.tabIndex = -1; body.focus(); body.removeAttribute('tabindex'); }")
+    reached = []
+    while len(reached) < 400:
+        page.keyboard.press("Tab")
+        own = clinic.run(FOCUSED)
+        if own is None:
+            break
+        reached.append(own)
+    assert [own for own in reached if not own["outlined"] or not own["seen"]] == []
+    names = [own["name"] for own in reached]
+    order = ["Skip to the report", "Headline", "find-node", "Graph of", "node-select", "ask-find", "Copy"]
+    places = [next(i for i, name in enumerate(names) if name.startswith(word)) for word in order]
+    assert places == sorted(places)
+
+    page.fill("#find-node", "e")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    second = clinic.run("document.activeElement.textContent")
+    page.keyboard.press("Enter")
+    assert page.inner_text(".panel h3") == second
+    page.focus(".graph")
+    page.keyboard.press("Enter")
+    assert clinic.run("document.activeElement.id") == "node-title"
+    page.focus(".panel >> text=Ask about it")
+    page.keyboard.press("Enter")
+    assert clinic.run("document.activeElement.id") == "ask-title"
+    level = page.locator(".ask-card[data-column='5'] button.level >> nth=1")
+    level.focus()
+    page.keyboard.press("Enter")
+    clinic.answered()
+    assert level.evaluate("(button) => button === document.activeElement")
+    assert level.get_attribute("aria-pressed") == "true"
+    page.focus(".chips [aria-label='Forget heart']")
+    page.keyboard.press("Enter")
+    clinic.answered()
+    assert clinic.run("document.activeElement.id") == "ask-title"
+    page.locator(".help >> nth=0").focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".help-text:visible").count() == 1
+    page.keyboard.press("Escape")
+    assert page.locator(".help-text:visible").count() == 0
+
+
+FOCUSED = """() => {
+  const own = document.activeElement;
+  if (own === document.body) return null;
+  const style = getComputedStyle(own), box = own.getBoundingClientRect(), above = own.closest(".bar, .skip");
+  const bar = above ? 0 : document.querySelector(".bar").getBoundingClientRect().bottom;
+  const label = own.getAttribute("aria-label") || own.id || own.textContent;
+  return { name: label, outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2,
+    seen: box.bottom > bar && box.top < innerHeight && box.width > 0 };
+}"""
+
+
+def test_colours_are_not_all_that_tells_things_apart(any_page: Opened) -> None:
+    """Kinds differ in the shape of their boxes and signs, directions in dashes and heads, strengths in width; and, to
+    eyes without red or green, colours that mean something stand out from the paper and rise in darkness."""
+    styles = any_page.run(STYLES)
+    kinds, edges = styles["kinds"], styles["edges"]
+    assert len(kinds) > 1 and len({shape for shape, _ in kinds}) == len({sign for _, sign in kinds}) == len(kinds)
+    assert edges["compelled"][0] == "none" != edges["reversible"][0]
+    assert edges["compelled"][1] != edges["reversible"][1]
+    for theme in ("light", "dark"):
+        colours = any_page.run(COLOURS, theme)
+        for matrix in SEEN.values():
+            seen = {name: _seen(colour, matrix) for name, colour in colours.items()}
+            paper = seen.pop("paper")
+            contrasts = {name: _contrast(light, paper) for name, light in seen.items()}
+            assert min(contrasts.values()) > 2.7, contrasts  # 3 asks the guideline, for eyes that see all colours
+            steps = [contrasts[f"s{i}"] for i in range(1, 5)]
+            assert all(b > 1.2 * a for a, b in itertools.pairwise(steps))
+            if matrix is SEEN["all"]:
+                assert min(contrasts.values()) >= 3
+
+
+# What linear light becomes in eyes without one kind of cones (Machado, Oliveira and Fernandes 2009).
+SEEN = {
+    "all": np.eye(3),
+    "no green": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "no red": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+}
+COLOURS = """(theme) => {
+  document.documentElement.dataset.theme = theme;
+  const style = getComputedStyle(document.documentElement);
+  const names = ["paper", "kind-categorical", "kind-ordinal", "kind-continuous", "s0", "s1", "s2", "s3", "s4",
+    "s-unknown", "near", "bar", "mark"];
+  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+}"""
+STYLES = """() => {
+  const kinds = new Map(page.net.columns.map((column, i) => [column.kind, i]));
+  const of = (cls) => {
+    const edge = document.querySelector(`.edge.${cls}`) || page.picture.edges[0];
+    edge.classList.remove("compelled", "reversible");
+    edge.classList.add(cls);
+    const part = (name) => getComputedStyle(edge.querySelector(name));
+    return [part(".line").strokeDasharray, part(".head").fill];
+  };
+  return { kinds: [...kinds.values()].map((i) => [page.picture.nodes[i].querySelector("rect").getAttribute("rx"),
+    page.picture.nodes[i].querySelector(".glyph").getAttribute("d")]),
+    edges: { compelled: of("compelled"), reversible: of("reversible") } };
+}"""
+
+
+def _seen(colour: str, matrix: np.ndarray) -> float:
+    """How bright it is."""
+    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(np.array([0.2126, 0.7152, 0.0722]) @ np.clip(matrix @ linear, 0, 1))
+
+
+def _contrast(a: float, b: float) -> float:
+    return (max(a, b) + 0.05) / (min(a, b) + 0.05)
+
+
 def test_a_row_can_be_typed_in(clinic: Opened) -> None:
     clinic.run("page.choose(5, true)")
     clinic.page.select_option("#try-4", label="raised")
@@ -278,6 +401,25 @@ def test_the_shown_error_is_that_of_sampling(any_page: Opened) -> None:
     assert abs(np.mean(away)) < 0.3 and 0.6 < np.mean(np.square(away)) < 1.5 and np.max(np.abs(away)) < 3.29
 
 
+def test_medians_are_right_where_a_few_rows_are_far_out(any_page: Opened) -> None:
+    """One leaf, so the middle of its distribution is the median."""
+    rng = np.random.default_rng(6)
+    data = sp.Dataset.from_frame({"even": rng.normal(50, 9, 400), "far": np.r_[rng.normal(3, 1, 397), [900] * 3]})
+    net = sp.fit(data, {}, score="pcart")
+    facts = json.loads(as_json(collect(net, data)))
+    assert "view" in facts["columns"][1]
+    found = np.array(any_page.run(MEDIANS, {"columns": facts["columns"], "nodes": facts["nodes"]}))
+    assert found.shape == (40, 2, 2)
+    truth = np.array([node["student"][0][0] for node in facts["nodes"]])
+    away = np.abs(found[:, :, 0] - truth) / found[:, :, 1]
+    assert (away > 1).sum() <= 1 and np.mean((3.29 * away) ** 2) > 0.2
+
+
+MEDIANS = """(facts) => [...Array(40).keys()].map((seed) => {
+  const sampler = new Sampler(new Net(facts), new Map(), new Map(), seed);
+  sampler.draw(2000);
+  return sampler.results().map((own) => [own.median, own.error]);
+})"""
 SAMPLES = """([facts, evidence, hand]) => [...Array(20).keys()].map((seed) => {
   const sampler = new Sampler(new Net(facts), new Map(evidence), new Map(hand), seed);
   sampler.draw(5000);
@@ -469,16 +611,18 @@ AXE = """() => axe.run().then((result) => result.violations.map((own) =>
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_no_serious_fault(browser: Any, tmp_path: Path, theme: str) -> None:
-    axe = axe_core()
-    data = mixed_rows()
-    net = _fitted(data, "pcart")
-    net.report(tmp_path / "net.html", data=data, target="z")
+@pytest.mark.parametrize(("score", "target"), [("pcart", "z"), ("mars", "c"), ("ft", "o"), ("bic", "c")])
+def test_axe_finds_no_fault(browser: Any, tmp_path: Path, theme: str, score: str, target: str) -> None:
+    """Of any degree, with all that can be unfolded open, evidence set, and an explanation shown."""
+    axe, data = axe_core(), mixed_rows()
+    net = _fitted(data, score, TABLES if score == "bic" else GRAPH)
+    net.report(tmp_path / "net.html", data=data.select(net.names), target=target)
     opened = Opened(browser, tmp_path / "net.html", color_scheme=theme)
     opened.answered()
-    opened.run("page.choose(3, false); page.ask.know(0, 1)")
+    opened.run("page.choose(page.find('o')[0], false); page.choose(page.opening, false); page.ask.know(0, 1)")
     opened.answered()
+    opened.run("document.querySelectorAll('details').forEach((own) => (own.open = true))")
+    opened.page.locator(".help >> nth=2").click()
     opened.run(axe)
-    found = opened.run(AXE)
-    assert [own for own in found if own[0] in ("serious", "critical")] == []
+    assert opened.run(AXE) == []
     opened.close()

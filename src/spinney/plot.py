@@ -7,7 +7,6 @@ parent: what happens to the child when that parent moves and the others stay at 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from spinney.errors import ChoiceError, LimitError
 from spinney.fitted.cut_table import CutTable
 from spinney.fitted.model import Columns, Floats, LocalModel
 from spinney.kinds import Continuous
-from spinney.report.drawing import draw
+from spinney.report.drawing import draw, smooth
 from spinney.report.tree_places import tree_places
 
 if TYPE_CHECKING:
@@ -54,9 +53,8 @@ def plot_network(network: Network) -> Any:
     directed = network.cpdag().directed
     for edge, points in drawing.routes.items():
         nodes, codes = [points[0]], [Path.MOVETO]
-        for (a, b), (u, v) in itertools.pairwise(points):
-            middle = [(a, (b + v) / 2), (u, (b + v) / 2)] if drawing.down else [((a + u) / 2, b), ((a + u) / 2, v)]
-            nodes += [*middle, (u, v)]
+        for bend in smooth(points, drawing.down):
+            nodes += bend
             codes += [Path.CURVE4] * 3
         axes.add_patch(
             FancyArrowPatch(

@@ -9,6 +9,8 @@ order of the columns."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +26,12 @@ MARGIN, BOX_HEIGHT = 36.0, 30.0  # of a box: room beside the name
 LEAST, MOST = 42.0, 150.0  # of a name; the page cuts what is wider
 GAP, LAYER_GAP = 26.0, 58.0  # between boxes of a layer, between layers
 SHAPE = 1.7  # width by height of a good picture
-DUMMY = 0.5  # of a box: what an edge takes in a layer that it passes
+DUMMY = 0.2  # of a box: what an edge takes in a layer that it passes
+SWEEPS = 12  # over the layers, down and up, that draw what is linked together
+MOST_STEPS = 100_000  # of edges between layers, in all sweeps of a large graph
+CLEAR = 4.0  # pixels between a box and what passes it
+STEEPEST = 1.5  # sideways by along, of an edge that passes a layer
+STRAIGHT = 4.0  # how much more an edge pulls between two layers that it only passes
 MOST_STRETCH = 6.0  # layers of a graph that is far from that shape are drawn further apart
 
 
@@ -38,6 +45,25 @@ class Drawing:
     down: bool  # edges run from top to bottom; else from left to right
     places: dict[str, Point]  # the middle of each box
     routes: dict[Edge, tuple[Point, ...]]  # from box to box
+
+
+def smooth(points: Sequence[Point], down: bool) -> list[tuple[Point, Point, Point]]:
+    """A way through the points as cubic curves: two control points and the end of each. It leaves and enters boxes at
+    right angles, and never swings out beyond its points; assets/picture.js draws the same."""
+    at = [(x, y) if down else (y, x) for x, y in points]  # sideways, along
+    secants = [(u - a) / (v - b) for (a, b), (u, v) in itertools.pairwise(at)]
+    inner = [2 * s * t / (s + t) if s * t > 0 else 0.0 for s, t in itertools.pairwise(secants)]
+    slopes = [0.0, *(max(-STEEPEST, min(STEEPEST, slope)) for slope in inner), 0.0]
+    found = []
+    for i, ((a, b), (u, v)) in enumerate(itertools.pairwise(at)):
+        half = (v - b) / 2
+        curve = (a + slopes[i] * half, b + half), (u - slopes[i + 1] * half, b + half), (u, v)
+        found.append(curve if down else (_turned(curve[0]), _turned(curve[1]), _turned(curve[2])))
+    return found
+
+
+def _turned(point: Point) -> Point:
+    return point[1], point[0]
 
 
 @dataclass(frozen=True)
@@ -115,7 +141,51 @@ def _part(places: Sequence[tuple[int, Point]], steps: Sequence[tuple[int, int]],
             while way[-1] < 0:
                 way.append(after[way[-1]][0])
             routes[start, way[-1]] = way
-    return _Part(across, layer, routes)
+    return _Part(_together(across, layer, list(routes.values())), layer, routes)
+
+
+def _together(across: dict[int, float], layer: dict[int, int], ways: list[list[int]]) -> dict[int, float]:
+    """Places across that keep the order in every layer and leave room for each box, but pull what is linked together:
+    the sum of squares of what edges run sideways is made small, layer by layer. Wide layers bring no wide gaps."""
+    rows: dict[int, list[int]] = {}
+    for node in sorted(across, key=across.__getitem__):
+        rows.setdefault(layer[node], []).append(node)
+    pulls: dict[int, list[tuple[int, float]]] = {node: [] for node in across}
+    for way in ways:
+        for a, b in itertools.pairwise(way):
+            pull = STRAIGHT if a < 0 and b < 0 else 1.0
+            pulls[a].append((b, pull))
+            pulls[b].append((a, pull))
+    place = dict(across)
+    order = sorted(rows)
+    steps = sum(len(way) - 1 for way in ways)
+    for _ in range(max(1, min(SWEEPS, MOST_STEPS // max(steps, 1)))):
+        for at in (*order, *reversed(order)):
+            row = rows[at]
+            weights = [sum(pull for _, pull in pulls[node]) for node in row]
+            wanted = [
+                sum(place[other] * pull for other, pull in pulls[node]) / weight
+                for node, weight in zip(row, weights, strict=True)
+            ]
+            place.update(zip(row, _apart(row, wanted, weights), strict=True))
+    left = min(place.values())
+    return {node: x - left for node, x in place.items()}
+
+
+def _apart(row: list[int], wanted: list[float], weights: list[float]) -> list[float]:
+    """The places nearest to the wanted ones, by weighted squares, that leave each its room: pooled neighbours."""
+    offsets = [0.0]
+    for a, b in itertools.pairwise(row):
+        offsets.append(offsets[-1] + ((1.0 if a >= 0 else DUMMY) + (1.0 if b >= 0 else DUMMY)) / 2)
+    blocks: list[tuple[float, float, int]] = []  # the mean of a block, its weight, how many
+    for want, offset, weight in zip(wanted, offsets, weights, strict=True):
+        mean, heavy, count = want - offset, weight, 1
+        while blocks and blocks[-1][0] > mean:
+            before, other, more = blocks.pop()
+            mean, heavy, count = (before * other + mean * heavy) / (other + heavy), heavy + other, count + more
+        blocks.append((mean, heavy, count))
+    means = [mean for mean, _, count in blocks for _ in range(count)]
+    return [mean + offset for mean, offset in zip(means, offsets, strict=True)]
 
 
 def _arranged(
@@ -160,8 +230,16 @@ def _point(across: float, layer: int, step: Point, down: bool, origin: Point) ->
 
 
 def _route(points: list[Point], box: Point, down: bool) -> tuple[Point, ...]:
-    """From the edge of the first box to that of the last."""
-    (x, y), (u, v) = points[0], points[-1]
-    first = (x, y + box[1] / 2) if down else (x + box[0] / 2, y)
-    last = (u, v - box[1] / 2) if down else (u - box[0] / 2, v)
-    return (first, *points[1:-1], last)
+    """From the edge of the first box to that of the last. A layer is passed between two points before and behind its
+    boxes, no more aslant than leaves them free."""
+    size, deep, gap = (box[0], box[1], GAP) if down else (box[1], box[0], GAP / 2)
+    at = [(x, y) if down else (y, x) for x, y in points]  # sideways, along
+    half = deep / 2 + CLEAR
+    most = (size * DUMMY / 2 + gap * (1 + DUMMY) / 2 - CLEAR) / half
+    found = [(at[0][0], at[0][1] + deep / 2)]
+    for (a, b), (x, y), (u, v) in zip(at, at[1:], at[2:], strict=False):
+        before, behind = (x - a) / (y - b), (u - x) / (v - y)
+        slope = 0.0 if before * behind <= 0 else math.copysign(min(abs(before), abs(behind), most), before)
+        found += [(x - slope * half, y - half), (x + slope * half, y + half)]
+    found.append((at[-1][0], at[-1][1] - deep / 2))
+    return tuple(found if down else map(_turned, found))

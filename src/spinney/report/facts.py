@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 BINS = 30  # of a histogram
 WHOLE_BARS = 60  # of one with a bar for every whole number
+FAR_OUT = 3  # times as wide as what is drawn: a range of which the ends are not drawn
 LEAF_BINS = 16  # of a leaf's, and of a scatter plot's sides
-GRID = 64  # values at which a density is drawn
+GRID = 100  # values at which a density is drawn
 ROWS = 300  # that a density is averaged over
 FEW_ROWS, MANY_NODES = 60, 200  # in networks of so many nodes
 STRENGTH_SECONDS = 60.0  # what the strengths of the edges may take
@@ -158,10 +159,16 @@ def _numbers(model: LocalModel, kind: Kind, drawn: Dataset, real: bool, some: Co
     low, high = _ends(kind, values)
     found: dict[str, Any] = {"range": [low, high]}
     if real:
+        view = _view(values)
+        if view is not None:
+            found["view"] = low, high = view
         edges = _edges(values, low, high)
         if edges is not None:
-            found["histogram"] = np.histogram(values, edges)[0].tolist()
+            counts = np.histogram(values, edges)[0]
+            found["histogram"] = counts.tolist()
             found["bins"] = [float(edges[0]), float(edges[-1])]
+            found["beyond"] = int(len(values) - counts.sum())
+        found["same"] = int(np.unique(values, return_counts=True)[1].max(initial=0))  # rows of the most frequent value
         found["whole"] = bool((values == np.round(values)).all())
         found["mean"] = float(values.mean())
         found["deviation"] = float(values.std())
@@ -181,6 +188,18 @@ def _edges(values: Floats, low: float, high: float) -> Floats | None:
     if high - low <= WHOLE_BARS and (values == np.round(values)).all() and low == round(low):
         return np.arange(low, high + 2) - 0.5
     return np.linspace(low, high, BINS + 1)
+
+
+def _view(values: Floats) -> list[float] | None:
+    """Where 98 of 100 rows lie, with some room, if that is less than a third of the range: the rest would press them
+    into a corner of every chart."""
+    if not len(values):
+        return None
+    least, low, high, most = np.quantile(values, [0.0, 0.01, 0.99, 1.0]).tolist()
+    width = high - low
+    if not 0 < width < (most - least) / FAR_OUT:
+        return None
+    return [max(least, low - width / 10), min(most, high + width / 10)]
 
 
 def _ends(kind: Kind, values: Floats) -> tuple[float, float]:
@@ -241,27 +260,29 @@ def _behind(model: LocalModel, table: Dataset, number: dict[str, int]) -> dict[s
             high = LEAF_BINS if levels is None else len(levels)
             if high > LEAF_BINS:
                 continue
-            counts = np.bincount(across * high + up, minlength=LEAF_BINS * high)
+            drawn = (across >= 0) & (up >= 0)
+            counts = np.bincount(across[drawn] * high + up[drawn], minlength=LEAF_BINS * high)
             behind[str(number[parent])] = counts.reshape(LEAF_BINS, high).tolist()
     return {"behind": behind}
 
 
 def _binned(values: Floats) -> Any:
-    low, high = float(values.min()), float(values.max())
+    """Each value's interval of what is drawn; -1 outside."""
+    low, high = _view(values) or (float(values.min()), float(values.max()))
     if not high > low:
         return np.zeros(len(values), dtype=np.int64)
-    place = (values / 2 - low / 2) / (high / 2 - low / 2) * LEAF_BINS
-    return np.minimum(place.astype(np.int64), LEAF_BINS - 1)
+    place = np.minimum((values / 2 - low / 2) / (high / 2 - low / 2) * LEAF_BINS, 2.0 * LEAF_BINS)
+    return np.where(values > high, -1, np.where(values < low, -1, np.minimum(place.astype(np.int64), LEAF_BINS - 1)))
 
 
 def _leaf_histograms(model: Partition, table: Dataset) -> list[list[float]] | None:
-    """Per leaf the density of its rows over the column's range."""
+    """Per leaf the density of its rows over what is drawn of the column."""
     values = table.values(model.child)
-    low, high = float(values.min()), float(values.max())
+    low, high = _view(values) or (float(values.min()), float(values.max()))
     if not high > low or not math.isfinite(high - low):
         return None
-    leaves = len(model.sums)
-    counts = np.bincount(model.leaf_of(table) * LEAF_BINS + _binned(values), minlength=leaves * LEAF_BINS)
+    leaves, bins = len(model.sums), _binned(values)
+    counts = np.bincount((model.leaf_of(table) * LEAF_BINS + bins)[bins >= 0], minlength=leaves * LEAF_BINS)
     shares = counts.reshape(leaves, LEAF_BINS) / np.maximum(model.rows, 1)[:, None] / ((high - low) / LEAF_BINS)
     return [[float(f"{value:.4g}") for value in row] for row in shares.tolist()]
 

@@ -6,13 +6,12 @@ Out: text of SVG; nothing where the picture would be too large to be read."""
 from __future__ import annotations
 
 import html
-import itertools
 from collections.abc import Mapping, Sequence
 
 from spinney.fitted.model import Diagram
 from spinney.graph import CPDAG, DAG
 from spinney.kinds import Kind
-from spinney.report.drawing import Drawing, Point, draw
+from spinney.report.drawing import Drawing, Point, draw, smooth
 from spinney.report.tree_places import tree_places
 
 MOST_NODES, MOST_LEAVES = 60, 16
@@ -46,11 +45,8 @@ def _edge(drawing: Drawing, edge: tuple[str, str], sure: bool) -> str:
 def curve(points: Sequence[Point], down: bool) -> str:
     """A smooth way through the points."""
     text = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
-    for (a, b), (u, v) in itertools.pairwise(points):
-        if down:
-            text += f"C{a:.1f} {(b + v) / 2:.1f} {u:.1f} {(b + v) / 2:.1f} {u:.1f} {v:.1f}"
-        else:
-            text += f"C{(a + u) / 2:.1f} {b:.1f} {(a + u) / 2:.1f} {v:.1f} {u:.1f} {v:.1f}"
+    for bend in smooth(points, down):
+        text += "C" + " ".join(f"{x:.1f} {y:.1f}" for x, y in bend)
     return text
 
 

@@ -15,7 +15,7 @@ class Answers {
       this.worker = new Worker(url);
       this.worker.onmessage = (event) => this.take(event.data);
       this.worker.onerror = () => this.alone(net);
-      this.worker.postMessage({ page: { columns: facts.columns.map(({ name, levels, range }) => ({ name, levels, range })), nodes: facts.nodes } });
+      this.worker.postMessage({ page: { columns: facts.columns.map(({ name, levels, range, view }) => ({ name, levels, range, view })), nodes: facts.nodes } });
     } catch (error) {
       this.alone(net);
     }
@@ -57,7 +57,9 @@ class Ask {
     this.cards = [];
     this.shown = CARDS;
     this.first = page.opening; // it comes first, then what is next to it
-    host.append(heading(2, "ask-title", "Ask the network", "evidence"));
+    this.title = heading(2, "ask-title", "Ask the network", "evidence");
+    this.title.tabIndex = -1; // where the keyboard goes on from
+    host.append(this.title);
     if (page.net.foreign.length) {
       const names = page.net.foreign.slice(0, 3).map((node) => page.net.columns[node.child].name);
       host.append(el("p", {}, `The page cannot compute with the models of ${listed(names)} (${page.net.foreign[0].model}); ask in Python instead.`));
@@ -103,7 +105,7 @@ class Ask {
     } else if (answer.rows) {
       const agree = this.evidence.size ? [`; they say as much as ${counted(Math.round(answer.effective), "case")} that agree with what you set `, help("effective", "cases that agree")] : [];
       put(this.status, `${answer.done ? "Drawn from" : "Drawing: so far"} ${counted(answer.rows, "case")}`, agree, ". ± is the error of each answer. ", help("error", "the error"));
-      if (answer.done && answer.effective < 200) this.status.append(el("b", {}, " Few cases agree: the answer is rough."));
+      if (answer.effective < 200) this.status.append(el("b", {}, " Few cases agree: the answer is rough."));
     }
   }
 
@@ -158,8 +160,9 @@ class Ask {
   }
 
   chipsNow() {
-    const { net } = this.page;
+    const { net } = this.page, focused = this.chips.contains(document.activeElement);
     clear(this.chips);
+    if (focused) this.title.focus({ preventScroll: true }); // the button that was pressed is gone
     if (!this.evidence.size && !this.set.size) {
       this.chips.append(el("li", { class: "empty" }, "Nothing is set: the cards show how the columns are spread in general."));
       return;
@@ -219,7 +222,7 @@ class LevelCard {
     if (places.length > CARD_LEVELS) places.sort((a, b) => own.shares[b] - own.shares[a] || a - b);
     const shown = places.slice(0, CARD_LEVELS);
     if (known !== undefined && !shown.includes(known)) shown[CARD_LEVELS - 1] = known;
-    this.list.replaceChildren(...shown.map((level) => {
+    const rows = shown.map((level) => {
       const row = this.row(level), share = own.shares[level], error = own.errors ? own.errors[level] : 0;
       row.fill.style.width = `${100 * share}%`;
       const low = Math.max(share - error, 0), high = Math.min(share + error, 1);
@@ -233,7 +236,13 @@ class LevelCard {
       row.value.dataset.error = error;
       row.button.setAttribute("aria-pressed", String(known === level));
       return row.root;
-    }));
+    });
+    // Only where the order has changed: what is taken out loses the keyboard.
+    if (rows.length !== this.list.children.length || rows.some((row, k) => row !== this.list.children[k])) {
+      const focused = this.list.contains(document.activeElement) ? document.activeElement : null;
+      this.list.replaceChildren(...rows);
+      if (focused) focused.focus();
+    }
   }
 }
 
@@ -244,7 +253,7 @@ class NumberCard {
     this.chart = el("div");
     this.words = el("p", { class: "small" });
     this.slider = el("input", { type: "range", min: low, max: high, step: (high - low) / 200 || "any", "aria-label": `${name}: drag to set`, oninput: () => {
-      this.number.value = Number(short(Number(this.slider.value), this.column).replace(/,/g, ""));
+      this.number.value = typed(Number(this.slider.value), this.column);
     }, onchange: () => this.ask.know(i, Number(this.slider.value)) });
     this.number = el("input", { type: "number", id, step: "any", placeholder: "a value", onchange: () => {
       const text = this.number.value.trim();

@@ -36,7 +36,7 @@ function frame(options) {
   root.append(svg("line", { x1: left, x2: width - right, y1: height - bottom, y2: height - bottom, class: "axis" }));
   for (const tick of ticks(x[0], x[1], Math.max(3, Math.floor(width / 58)))) {
     root.append(svg("line", { x1: sx(tick), x2: sx(tick), y1: height - bottom, y2: height - bottom + 4, class: "axis" }),
-      svg("text", { x: sx(tick), y: height - bottom + 16, class: "tick", "text-anchor": "middle" }, tickText(tick, x)));
+      tickLabel(sx(tick), height - bottom + 16, tickText(tick, x), width));
   }
   if (label) root.append(svg("text", { x: (left + width - right) / 2, y: height - 3, class: "axis-name", "text-anchor": "middle" }, cutWord(label, 44)));
   if (yLabel) {
@@ -47,6 +47,12 @@ function frame(options) {
     }
   }
   return { root, sx, sy, left, right: width - right, bottom: height - bottom, top };
+}
+
+// Below the axis, and all of it in the chart.
+function tickLabel(x, y, text, width) {
+  const half = text.length * 3.2;
+  return svg("text", { x: clip(x, half, width - half), y, class: "tick", "text-anchor": "middle" }, text);
 }
 
 // Round numbers between two ends.
@@ -90,11 +96,12 @@ function histogram(options) {
 
 // What a leaf says of a continuous column: its density, and the histogram of its rows.
 function leafDensity(host, column, at, bars, top, width = 206, height = 84) {
-  const [low, high] = binRange(column);
+  const usual = binRange(column), beyond = at.location < usual[0] || at.location > usual[1];
+  const [low, high] = beyond ? [Math.min(usual[0], at.location - 3 * at.scale), Math.max(usual[1], at.location + 3 * at.scale)] : usual;
   const points = grid([low, high], 120).map((x) => [x, Math.exp(logDensity(at, x))]);
   const peak = Math.exp(logDensity(at, at.location));
   host.append(histogram({
-    column, bars, low: column.range[0], high: column.range[1], ends: [low, high], width, height,
+    column, bars, low: viewOf(column)[0], high: viewOf(column)[1], ends: [low, high], width, height,
     top: top ? Math.max(top, peak) : undefined, curves: [{ points }],
     words: `Mean ${rough(at.location, column)}, spread ${rough(at.scale, column)}`,
   }));
@@ -108,7 +115,7 @@ function heatTable(host, { caption, parents, levels, rows }) {
   const counts = rows.some((row) => row.rows !== null && row.rows !== undefined);
   const heads = [...parents, ...shown.map((i) => cutWord(levels[i], 18)), ...(more > 0 ? [`${more} more`] : []), ...(counts ? ["rows"] : [])];
   const body = el("tbody");
-  const cell = (share) => el("td", { class: share > 0.55 ? "heat strong" : "heat", style: { "--share": share } }, percent(share));
+  const cell = (share) => el("td", { class: "heat", style: { "--share": share } }, percent(share));
   const line = (row) => el("tr", {},
     row.words.map((word) => el("th", { scope: "row" }, cutWord(word, 24))),
     shown.map((i) => cell(row.shares[i])),
@@ -117,7 +124,7 @@ function heatTable(host, { caption, parents, levels, rows }) {
   body.append(...rows.slice(0, ROWS).map(line));
   host.append(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     el("table", { class: "heat-table" }, el("caption", {}, caption),
-      el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))), body)));
+      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i < parents.length ? null : "number" }, head)))), body)));
   if (rows.length > ROWS) {
     const next = el("button", { type: "button", class: "plain", onclick: () => {
       body.append(...rows.slice(ROWS, 2000).map(line));
@@ -147,7 +154,7 @@ function effectCurves(host, node, model, net) {
   const child = cutWord(net.columns[node.child].name, 30);
   for (const parent of node.parents) {
     const column = net.columns[parent];
-    const values = column.levels ? [...column.levels.keys()].slice(0, 12) : grid(column.range, 60);
+    const values = column.levels ? [...column.levels.keys()].slice(0, 12) : grid(viewOf(column), 60);
     const partner = column.levels || !model.own.partner ? undefined : model.own.partner(parent);
     for (const fixed of partner === undefined ? [null] : usualValues(net, partner)) {
       const answers = values.map((value) => {
@@ -192,11 +199,11 @@ function usualValue(net, i) {
 // behind: whether the rows of the data are drawn, too.
 function effectChart(net, node, parent, values, answers, behind) {
   const column = net.columns[parent], child = net.columns[node.child];
-  const xs = column.levels ? [-0.5, values.length - 0.5] : column.range;
+  const xs = column.levels ? [-0.5, values.length - 0.5] : viewOf(column);
   const counts = behind && node.behind && !column.levels ? node.behind[parent] : undefined;
   if (child.levels) return levelEffect(net, node, parent, values, answers, xs, counts);
   const bands = answers.map((at) => [at.location - at.scale, at.location + at.scale]);
-  const ys = [Math.min(child.range[0], ...bands.map((band) => band[0])), Math.max(child.range[1], ...bands.map((band) => band[1]))];
+  const ys = [Math.min(viewOf(child)[0], ...bands.map((band) => band[0])), Math.max(viewOf(child)[1], ...bands.map((band) => band[1]))];
   const words = `${child.name} goes from ${short(answers[0].location, child)} to ${short(answers[answers.length - 1].location, child)}`;
   const { root, sx, sy } = frame({ width: 340, height: 220, x: xs, y: ys, label: column.levels ? "" : column.name, words, yLabel: child.name });
   if (counts) behindGrid(root, counts, column, child, sx, sy);
@@ -241,7 +248,7 @@ function behindShares(root, counts, level, column, sx, sy, ink) {
   const totals = counts.map((own) => own.reduce((a, b) => a + b, 0)), most = Math.max(...totals, 1);
   counts.forEach((own, i) => {
     if (!totals[i]) return;
-    const x = column.range[0] + ((column.range[1] - column.range[0]) * (i + 0.5)) / counts.length;
+    const [low, high] = viewOf(column), x = low + ((high - low) * (i + 0.5)) / counts.length;
     root.append(svg("circle", { cx: sx(x), cy: sy(own[level] / totals[i]), r: 1.5 + 4 * Math.sqrt(totals[i] / most), fill: ink, "fill-opacity": 0.35 }));
   });
 }
@@ -249,8 +256,8 @@ function behindShares(root, counts, level, column, sx, sy, ink) {
 // How many rows of the data lie where: squares, darker for more.
 function behindGrid(root, counts, column, child, sx, sy) {
   const most = Math.max(...counts.flat(), 1), across = counts.length, up = counts[0].length;
-  const x = (i) => sx(column.range[0] + ((column.range[1] - column.range[0]) * i) / across);
-  const y = (j) => sy(child.range[0] + ((child.range[1] - child.range[0]) * j) / up);
+  const within = ([low, high], share) => low + (high - low) * share;
+  const x = (i) => sx(within(viewOf(column), i / across)), y = (j) => sy(within(viewOf(child), j / up));
   counts.forEach((own, i) => own.forEach((count, j) => {
     if (!count) return;
     root.append(svg("rect", { x: x(i), y: y(j + 1), width: x(i + 1) - x(i), height: y(j) - y(j + 1), class: "behind", "fill-opacity": 0.08 + 0.5 * Math.sqrt(count / most) }));

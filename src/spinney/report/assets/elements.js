@@ -19,8 +19,23 @@ function filled(node, attributes, children) {
     else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : value);
   }
-  for (const child of children.flat(Infinity)) if (child !== null && child !== undefined) node.append(child);
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined) continue;
+    if (child.className === "help-box") apart(node);
+    node.append(child);
+  }
   return node;
+}
+
+// The space before a (?) goes from paper together with it.
+function apart(node) {
+  const text = node.lastChild;
+  if (!text || text.nodeType !== Node.TEXT_NODE || !text.data.endsWith(" ")) return;
+  text.data = text.data.trimEnd();
+  const gap = document.createElement("span");
+  gap.className = "gap";
+  gap.textContent = " ";
+  node.append(gap);
 }
 
 // As append(), without what is null.
@@ -48,7 +63,21 @@ function short(value, column) {
 function grouped(value, decimals, fixed = false) {
   const text = value.toFixed(decimals), [whole, part] = (fixed ? text : String(Number(text))).split(".");
   const shown = Math.abs(value) >= 1e4 ? whole.replace(/\B(?=(\d{3})+$)/g, ",") : whole;
-  return part ? `${shown}.${part}` : shown;
+  return minus(part ? `${shown}.${part}` : shown);
+}
+
+// With the sign that is as wide as a plus.
+function minus(text) {
+  return text.replace(/^-/, "−");
+}
+
+function fixed(value, decimals) {
+  return minus(value.toFixed(decimals));
+}
+
+// As short() shows it, for a field of numbers.
+function typed(value, column) {
+  return Number(short(value, column).replace(/,/g, "").replace("−", "-"));
 }
 
 // A number that was worked out, about to half a hundredth of the column's range; of whole numbers at most one decimal.
@@ -63,6 +92,11 @@ function withSpread(value, spread, column, digits) {
   const decimals = digits - 1 - Math.floor(Math.log10(spread));
   if (!(decimals <= 12) || !Number.isFinite(value) || Math.abs(value) >= 1e15) return `${short(value, column)} ± ${short(spread, column)}`;
   return `${grouped(value, Math.max(decimals, 0), true)} ± ${grouped(spread, Math.max(decimals, 0), true)}`;
+}
+
+// 0.031, 4.2, 178
+function twoDigits(value) {
+  return value > 0 && value < 1e15 && value > 1e-12 ? grouped(value, Math.max(1 - Math.floor(Math.log10(value)), 0)) : short(value);
 }
 
 function percent(share) {
@@ -114,7 +148,7 @@ const TERMS = {
   hinges: "This column is calculated from its parents. h(x - 5) is a hinge: x - 5 where x is above 5, else 0; so each line bends at a knot. Hinges that are multiplied act together.",
   evidence: "What you know about a case: the page then works out what follows for all other columns.",
   set: "Setting by hand is not the same as knowing: the column is forced to the value, so its usual causes say nothing about it. If the arrows are causes, the answer is the effect of acting.",
-  error: "The answer is drawn by chance, so it is not exact: the true value lies within ± of it in 999 of 1,000 cases.",
+  error: "The answer is drawn by chance, so it is not exact: the true value lies within ± of it in 999 of 1,000 cases, unless the page says that the answer is rough.",
   exact: "Worked out in full, without chance; there is no error beyond rounding.",
   effective: "How many drawn cases agree with what you set; the fewer, the rougher the answer.",
   fingerprint: "A number made from the names, kinds and cells of the table, whatever their order: the same fingerprint means the same data.",

@@ -40,11 +40,12 @@ function regressionSpread(node, net, leafOf) {
 
 function makePartition(node, net) {
   const leafOf = leafFinder(node, net);
-  if (node.probabilities) return { matrix: flat(node.probabilities), place: leafOf, leafOf };
-  if (node.regressions) return { spread: regressionSpread(node, net, leafOf), leafOf };
+  const rows = (row) => node.rows[leafOf(row)];
+  if (node.probabilities) return { matrix: flat(node.probabilities), place: leafOf, leafOf, rows };
+  if (node.regressions) return { spread: regressionSpread(node, net, leafOf), leafOf, rows };
   const [location, scale, freedom] = node.student;
   const leaves = location.map((_, i) => ({ location: location[i], scale: scale[i], freedom: freedom[i] }));
-  return { spread: (row) => leaves[leafOf(row)], leafOf, leaves };
+  return { spread: (row) => leaves[leafOf(row)], leafOf, leaves, rows };
 }
 
 // The levels of a discrete parent that can still reach each node, so that questions name no others.
@@ -86,9 +87,13 @@ function question(node, net, at, reach) {
 function partitionPicture(host, node, model, net) {
   const reach = reachable(node, net);
   const column = net.columns[node.child];
+  const child = cutWord(column.name, 30);
   const top = node.leaf_histograms ? Math.max(...node.leaf_histograms.flat(), 1e-300) : 0;
   decisionTree(host, {
     name: column.name,
+    ends: node.equations ? `Each leaf says the mean of ${child} and its spread; the bars say how far the mean moves when a parent rises by its standard deviation.` :
+      node.probabilities ? `The bars in its leaves are the levels of ${child}.` : `The charts in its leaves show ${child}: bars for the data, a line for the model.`,
+    alone: node.parents.length ? "The same for all rows:" : `No arrow points at ${child}, so its model is the same for all rows. What other columns say about it, the page works out under Ask.`,
     below: (at) => (node.feature[at] < 0 ? [] : [node.left[at], node.right[at]]),
     question: (at) => question(node, net, at, reach),
     rows: (at) => node.rows[node.leaf[at]],
@@ -108,12 +113,12 @@ function slopeBars(target, node, net, leaf) {
   // "age: 20 rows, mean 3 + 2 x, scale 1, 21 degrees of freedom"
   const found = node.equations[leaf].match(/rows?, mean (.*), scale ([^,]*), [^,]* degrees of freedom$/);
   const [equation, spread] = found ? [found[1], Number(found[2])] : [node.equations[leaf], NaN];
-  target.append(el("p", { title: equation }, `mean ${short(parseFloat(equation), child)} ± ${short(spread, child)}, and for each rise of a parent by its standard deviation:`),
+  target.append(el("p", { title: equation }, `mean ${withSpread(parseFloat(equation), spread, child, 2)}`),
     el("ul", { class: "bars" }, net.split(node)[1].map((p, j) => {
       const slope = slopes[leaf][j], wide = (50 * Math.abs(slope)) / most;
       return el("li", {}, el("span", { class: "bar-name", title: net.columns[p].name }, cutWord(net.columns[p].name, 16)),
         el("span", { class: "bar-track middle" }, el("span", { class: "bar-fill", style: { left: `${slope < 0 ? 50 - wide : 50}%`, width: `${wide}%` } })),
-        el("span", { class: "bar-value" }, `${slope < 0 ? "−" : "+"}${short(Math.abs(slope * node.scale), child)}`));
+        el("span", { class: "bar-value" }, `${slope < 0 ? "−" : "+"}${twoDigits(Math.abs(slope * node.scale))}`));
     })));
 }
 

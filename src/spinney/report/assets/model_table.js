@@ -4,16 +4,12 @@ function tableModel(node, net, thresholds) {
   const sizes = node.parents.map((p) => (thresholds.has(p) ? thresholds.get(p).length + 1 : net.levels(p)));
   const find = cellFinder(node.parents, sizes, node.configurations, node.probabilities.length);
   const matrix = flat([...node.probabilities, node.default]);
-  if (!thresholds.size) return { matrix, sizes, place: find };
   const binned = new Array(net.columns.length).fill(0);
-  return {
-    matrix,
-    sizes,
-    place(row) {
-      for (const p of node.parents) binned[p] = thresholds.has(p) ? above(thresholds.get(p), row[p]) : row[p];
-      return find(binned);
-    },
-  };
+  const place = thresholds.size ? (row) => {
+    for (const p of node.parents) binned[p] = thresholds.has(p) ? above(thresholds.get(p), row[p]) : row[p];
+    return find(binned);
+  } : find;
+  return { matrix, sizes, place, rows: node.rows ? (row) => node.rows[place(row)] ?? 0 : undefined };
 }
 
 // How many of the rising thresholds a value has reached.

@@ -6,7 +6,7 @@
 //       logShares(row)             the logs of the levels' probabilities
 //   and for a continuous child
 //       spread(row)                {location, scale, freedom} in the user's units; freedom Infinity: a normal
-//   and may have partner(parent), the parent that a continuous one acts together with, for the charts
+//   and may have rows(row), how many rows of the data that answer rests on, or partner(parent), the parent that a continuous one acts together with, for the charts
 //   picture(host, node, model, net) draws it into an element of the page (helpers: charts.js).
 // A row is an array with, per column of the network, the code of its level or its value. A type that is not here is
 // shown by its text.

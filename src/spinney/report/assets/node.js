@@ -19,6 +19,7 @@ class NodePage {
   show(i) {
     const { net } = this.page, node = net.nodes[i], column = net.columns[i];
     this.select.value = i;
+    this.title.dataset.column = i;
     this.title.textContent = `${cutWord(column.name, 60)} in detail`;
     clear(this.body);
     const model = el("div", { class: "card wide" }, heading(3, null, this.modelTitle(node), null));
@@ -26,7 +27,7 @@ class NodePage {
     this.picture(model, node);
     const sets = this.sets(node);
     if (sets) this.body.append(sets);
-    if (net.models[i]) this.body.append(this.tryRow(i));
+    if (net.models[i] && node.parents.length) this.body.append(this.tryRow(i));
   }
 
   modelTitle(node) {
@@ -48,25 +49,25 @@ class NodePage {
     const { net, facts } = this.page, column = net.columns[i];
     const card = el("div", { class: "card" }, heading(3, null, "How its values are spread", column.levels ? null : "density"), el("p", { class: "small" }, describeColumn(column)));
     if (column.levels) {
+      if (!this.page.prior) this.page.afterPrior(() => this.title.dataset.column === String(i) && card.replaceWith(this.distribution(i)));
       const total = column.counts ? column.counts.reduce((a, b) => a + b, 0) : 0;
       const prior = this.page.prior && this.page.prior.nodes && this.page.prior.nodes[i];
       const shares = total ? column.counts.map((count) => count / total) : prior ? prior.shares : null;
       if (!shares) {
         card.append(el("p", { class: "small" }, "The page is still working it out."));
-        this.page.afterPrior(() => this.page.chosen === i && this.show(i));
         return card;
       }
       shareBars(card, column.levels, shares, 12, total && prior ? prior.shares : null);
       card.append(el("p", { class: "small" }, total ? `Bars: the ${counted(total, "row")} of the data.${prior ? " Ticks: what the network says." : ""}` : "Bars: what the network says."));
       return card;
     }
-    const [low, high] = column.bins || column.range, total = column.histogram ? column.histogram.reduce((a, b) => a + b, 0) : 0;
+    const [low, high] = column.bins || column.range, total = column.histogram ? column.histogram.reduce((a, b) => a + b, column.beyond || 0) : 0;
     const bars = total && high > low ? column.histogram.map((count) => count / total / ((high - low) / column.histogram.length)) : null;
     const curves = column.density ? [{ points: column.density[1].map((value, k, all) => [column.density[0][0] + ((column.density[0][1] - column.density[0][0]) * k) / Math.max(all.length - 1, 1), value]) }] : [];
     const ends = curves.length && high > low ? column.density[0] : binRange(column);
     card.append(histogram({ column, bars, low, high, ends, curves, label: column.name, width: 420, height: 210,
       words: `Values from ${short(column.range[0], column)} to ${short(column.range[1], column)}${column.quartiles ? `, half of them between ${rough(column.quartiles[0], column)} and ${rough(column.quartiles[2], column)}` : ""}` }));
-    if (column.quartiles) card.append(el("p", { class: "small" }, `Mean ${rough(column.mean, column)}, half of the rows between ${rough(column.quartiles[0], column)} and ${rough(column.quartiles[2], column)}. Bars: the data. Line: the network.`));
+    if (column.quartiles) card.append(el("p", { class: "small" }, `Mean ${rough(column.mean, column)}, half of the rows between ${rough(column.quartiles[0], column)} and ${rough(column.quartiles[2], column)}. Bars: the data. Line: the network.${column.beyond ? ` ${counted(column.beyond, "row")} further out ${column.beyond === 1 ? "is" : "are"} not drawn.` : ""}`));
     return card;
   }
 
@@ -81,13 +82,13 @@ class NodePage {
       card.append(el("h4", {}, title), el("ul", { class: "bars" }, edges.slice(0, 20).map((edge) => el("li", {},
         el("span", { class: "bar-name" }, nodeButton(this.page, edge[other])),
         el("span", { class: "bar-track" }, el("span", { class: "bar-fill", style: { width: `${(100 * Math.max(edge.strength || 0, 0)) / most}%` } })),
-        el("span", { class: "bar-value" }, edge.strength === null ? "?" : edge.strength.toFixed(3))))));
+        el("span", { class: "bar-value" }, edge.strength === null ? "?" : fixed(edge.strength, 3))))));
       if (edges.length > 20) card.append(el("p", { class: "small" }, `and ${edges.length - 20} more`));
     };
     part(into.length > 1 ? "What each parent brings, in nats per row" : "What its parent brings, in nats per row", into, "from");
     part("What it brings to its children", out, "to");
     if (!into.length && !out.length) card.append(el("p", {}, "Nothing: once the other columns are known, it tells nothing about any of them."));
-    card.append(el("p", {}, el("b", {}, "Markov blanket "), help("blanket", "Markov blanket"), ": ", nodeList(this.page, net.blanket(i))));
+    card.append(el("p", {}, el("b", {}, "Markov blanket"), " ", help("blanket", "Markov blanket"), ": ", nodeList(this.page, net.blanket(i))));
     return card;
   }
 
@@ -96,10 +97,10 @@ class NodePage {
     const own = node.sets.find((entry) => entry.chosen);
     const names = (entry) => entry.parents.map((p) => cutWord(this.page.net.columns[p].name, 24)).join(", ") || "no parents";
     const rows = node.sets.map((entry) => [`${entry.rank}.`, entry.chosen ? el("b", {}, `${names(entry)} (this network)`) : names(entry),
-      entry.score.toFixed(2), !own || entry.chosen ? "" : (entry.score >= own.score ? "+" : "−") + Math.abs(entry.score - own.score).toFixed(2)]);
+      fixed(entry.score, 2), !own || entry.chosen ? "" : (entry.score >= own.score ? "+" : "") + fixed(entry.score - own.score, 2)]);
     const note = own && own.rank > 1 ? el("p", { class: "small" }, `The network does not have the best set here: with it, links would go round in a circle, or the whole would score less.${own.parents.length < node.sets[0].parents.length ? " Links that are missing here may point the other way, to its children." : ""}`) : null;
     return el("div", { class: "card" }, heading(3, null, "Other parents that it could have", "sets"),
-      dataTable("The best parent sets; sets that a smaller one beats are left out", ["rank", "parents", "score", "difference"], rows), note);
+      note, dataTable("The best parent sets; sets that a smaller one beats are left out", ["rank", "parents", "score", "difference"], rows));
   }
 
   // --- a row to type in -------------------------------------------------------------------------------------------------
@@ -121,6 +122,8 @@ class NodePage {
         answer.append(el("p", { class: "small" }, "Type a number in every field."));
         return;
       }
+      const rows = model.own.rows ? model.own.rows(row) : null;
+      if (rows !== null) answer.append(el("p", { class: "small" }, rows > 0 ? `From ${counted(Math.round(rows), "row")} of the data.` : "No row of the data is like this: the answer is what is usual, with a wide spread."));
       if (model.discrete) {
         shareBars(answer, column.levels, Array.from(model.shares(row)), 8);
         return;
@@ -129,8 +132,8 @@ class NodePage {
       leafDensity(answer, column, at, null, 0, 420, 170);
     };
     show();
-    return el("div", { class: "card try" }, heading(3, null, node.parents.length ? "Type in a row" : "What the model says"), el("div", { class: "fields" }, fields),
-      node.parents.length ? el("p", { class: "small" }, `What the model of ${cutWord(column.name, 40)} says for these values of its parents:`) : null, answer);
+    return el("div", { class: "card try" }, heading(3, null, "Type in a row"), el("div", { class: "fields" }, fields),
+      el("p", { class: "small" }, `What the model of ${cutWord(column.name, 40)} says for these values of its parents:`), answer);
   }
 }
 
@@ -149,7 +152,7 @@ function valueField(column, id, value, changed) {
     } });
     return field;
   }
-  const field = el("input", { id, type: "number", step: "any", value: Number(short(value, column).replace(/,/g, "")), oninput: () => {
+  const field = el("input", { id, type: "number", step: "any", value: typed(value, column), oninput: () => {
     const number = Number(field.value);
     changed(field.value.trim() === "" || !Number.isFinite(number) ? null : number);
   } });

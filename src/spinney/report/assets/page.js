@@ -34,7 +34,10 @@ class Page {
     document.getElementById("parts").append(...PARTS.map(([id, words]) => el("a", { href: `#${id}` }, words)));
     const button = document.getElementById("theme"), root = document.documentElement;
     const dark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
-    const name = () => (button.textContent = dark() ? "Light" : "Dark");
+    const name = () => {
+      button.textContent = dark() ? "Light" : "Dark";
+      button.setAttribute("aria-label", `${button.textContent} colours`);
+    };
     button.addEventListener("click", () => {
       root.dataset.theme = dark() ? "light" : "dark";
       name();
@@ -79,6 +82,7 @@ class Page {
   askAbout(i) {
     if (this.ask && this.ask.answers) this.ask.about(i);
     document.getElementById("ask").scrollIntoView();
+    if (this.ask) this.ask.title.focus({ preventScroll: true });
   }
 
   havePrior(answer) {

@@ -14,8 +14,13 @@ function strengthClass(strength) {
   return STRENGTHS.filter(([from]) => strength >= from).pop()[1];
 }
 
+// "strong"
+function strengthName(strength) {
+  return STRENGTHS.filter(([from]) => strength >= from).pop()[2].split(":")[0];
+}
+
 function strengthWords(strength) {
-  return strength === null || strength === undefined ? "not known" : `${strength.toFixed(3)} nats per row`;
+  return strength === null || strength === undefined ? "not known" : `${fixed(strength, 3)} nats per row`;
 }
 
 const GLYPHS = { // of kinds, so that colour is not all that tells them apart
@@ -23,6 +28,9 @@ const GLYPHS = { // of kinds, so that colour is not all that tells them apart
   ordinal: "M-4.5 1.5h2.6v3h-2.6zM-1.3 -1.5h2.6v6h-2.6zM1.9 -4.5h2.6v9h-2.6z",
   continuous: "M-5 4c2.6 0 2.6 -8 5 -8s2.4 8 5 8z",
 };
+
+const FAR = 0.38; // the scale below which names are not shown
+const CORNERS = { categorical: 2, ordinal: 8, continuous: 15 }; // of boxes: seen from afar, too
 
 // A name, cut to so many pixels; letters are as wide as report/drawing.py takes them.
 function fitted(name, width) {
@@ -43,7 +51,7 @@ class Picture {
     this.layer = svg("g");
     this.nodes = [];
     this.edges = [];
-    this.root = svg("svg", { class: "graph", tabindex: "0", role: "img", "aria-label": this.words() }, this.layer);
+    this.root = svg("svg", { class: "graph", tabindex: "0", role: "application", "aria-roledescription": "picture", "aria-label": this.words() }, this.layer);
     this.panel = el("aside", { class: "panel", "aria-live": "polite", "aria-label": "The chosen column" });
     this.draw();
     this.box = el("div", { class: "graph-box" }, this.root);
@@ -54,15 +62,12 @@ class Picture {
     this.show(null);
   }
 
-  // All of it; where names could not be read then, as on a phone, the column that the page opens with.
+  // All of it.
   start() {
     const { width, height } = this.facts, wide = this.box.clientWidth;
     const wanted = Math.min(wide / width, 1.35) * height + 32; // a flat picture needs no high box
     this.box.style.setProperty("height", `${Math.round(clip(wanted, 260, Math.max(innerHeight * 0.7, 350)))}px`);
     this.fit();
-    if (this.view.scale >= 0.45 || this.page.net.columns.length > 80) return;
-    this.box.style.setProperty("height", `${Math.round(Math.max(innerHeight * 0.7, 350))}px`);
-    this.centre(this.page.opening, wide < 600 ? 0.75 : 0.62);
   }
 
   words() {
@@ -83,7 +88,7 @@ class Picture {
     net.columns.forEach((column, i) => {
       const [x, y] = this.facts.places[i];
       const group = svg("g", { class: `node ${column.kind}`, transform: `translate(${x} ${y})` },
-        svg("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: 7 }),
+        svg("rect", { x: -w / 2, y: -h / 2, width: w, height: h, rx: CORNERS[column.kind] }),
         svg("path", { d: GLYPHS[column.kind], class: "glyph", transform: `translate(${-w / 2 + 14} 0)` }),
         svg("text", { x: -w / 2 + 26, y: 4.5 }, fitted(column.name, w - 35)),
         svg("title", {}, `${column.name} (${column.kind})`));
@@ -93,12 +98,21 @@ class Picture {
     });
   }
 
-  // A smooth way through the points, leaving and entering boxes at right angles.
+  // A smooth way through the points, as report/drawing.py's smooth(): it leaves and enters boxes at right angles, and never
+  // swings out beyond its points.
   route(points) {
+    const turn = ([x, y]) => (this.down ? [x, y] : [y, x]); // sideways, along
+    const at = [...points.slice(0, -1), this.before(points[points.length - 1], 6)].map(turn);
+    const secants = at.slice(1).map(([u, v], i) => (u - at[i][0]) / (v - at[i][1]));
+    const slopes = at.map((_, i) => {
+      const s = secants[i - 1], t = secants[i];
+      return s * t > 0 ? clip((2 * s * t) / (s + t), -1.5, 1.5) : 0;
+    });
     let d = `M${points[0]}`;
-    for (let i = 1; i < points.length; i++) {
-      const [a, b] = points[i - 1], [u, v] = i === points.length - 1 ? this.before(points[i], 6) : points[i];
-      d += this.down ? `C${a} ${(b + v) / 2} ${u} ${(b + v) / 2} ${u} ${v}` : `C${(a + u) / 2} ${b} ${(a + u) / 2} ${v} ${u} ${v}`;
+    for (let i = 1; i < at.length; i++) {
+      const [[a, b], [u, v]] = [at[i - 1], at[i]], half = (v - b) / 2;
+      const bend = [[a + slopes[i - 1] * half, b + half], [u - slopes[i] * half, b + half], [u, v]];
+      d += `C${bend.map((point) => turn(point).map((own) => own.toFixed(1)).join(" ")).join(" ")}`;
     }
     return d;
   }
@@ -134,6 +148,13 @@ class Picture {
       const matches = this.page.find(field.value);
       if (event.key === "Enter" && matches.length && field.value) this.go(matches[0], field, list);
       if (event.key === "Escape") { field.value = ""; look(); }
+      if (event.key === "ArrowDown" && !list.hidden) { event.preventDefault(); list.querySelector("button").focus(); }
+    });
+    list.addEventListener("keydown", (event) => {
+      const item = event.target.closest("li"), next = { ArrowDown: item.nextElementSibling, ArrowUp: item.previousElementSibling || field.parentNode }[event.key];
+      if (event.key === "Escape") { list.hidden = true; field.focus(); }
+      if (next) next.querySelector("button, input").focus();
+      if (event.key.startsWith("Arrow")) event.preventDefault();
     });
     const button = (text, label, act) => el("button", { type: "button", class: "plain", "aria-label": label, title: label, onclick: act }, text);
     return el("div", { class: "toolbar" },
@@ -148,6 +169,7 @@ class Picture {
     this.mark([]);
     this.page.choose(i, false);
     this.centre(i);
+    field.focus();
   }
 
   legend() {
@@ -170,7 +192,7 @@ class Picture {
     const { facts } = this.page;
     const rows = facts.edges.slice().sort((a, b) => (b.strength ?? -1e9) - (a.strength ?? -1e9)).map((edge) => [
       nodeButton(this.page, edge.from), nodeButton(this.page, edge.to),
-      edge.strength === null ? "not known" : edge.strength.toFixed(4), edge.compelled ? "fixed" : "open"]);
+      edge.strength === null ? "not known" : fixed(edge.strength, 4), edge.compelled ? "fixed" : "open"]);
     return el("details", {}, el("summary", {}, `All ${counted(facts.edges.length, "link")} as a table`),
       dataTable("Links, strongest first", ["from", "to", "nats per row", "direction"], rows));
   }
@@ -188,7 +210,8 @@ class Picture {
     facts.edges.forEach((edge, k) => this.edges[k].classList.toggle("near", edge.from === i || edge.to === i));
     clear(this.panel);
     if (i === null) {
-      this.panel.append(el("p", {}, "Choose a column in the picture, or find it by its name: here you then see what it is linked to."),
+      const far = this.view.scale < FAR ? " Names show when you zoom in." : "";
+      this.panel.append(el("p", {}, `Choose a column in the picture, or find it by its name: here you then see what it is linked to.${far}`),
         el("p", { class: "small" }, "Drag to move; plus and minus, two fingers, or the wheel after a click in the picture zoom."));
       return;
     }
@@ -248,7 +271,7 @@ class Picture {
   set(view) {
     this.view = view;
     this.layer.setAttribute("transform", `translate(${view.x.toFixed(2)} ${view.y.toFixed(2)}) scale(${view.scale.toFixed(5)})`);
-    this.root.classList.toggle("far", view.scale < 0.38);
+    this.root.classList.toggle("far", view.scale < FAR);
   }
 
   listen() {

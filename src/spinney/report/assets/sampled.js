@@ -3,6 +3,7 @@
 // value, whatever its parents, and counts nothing. Every number comes with its error.
 
 const BINS = 60; // of a continuous column's histogram
+const STEPS = 2000; // of its range, for quantiles
 const SURE = 3.29; // standard errors of a 99.9 % range: of many bars on a page hardly one lies outside
 
 class Sampler {
@@ -14,15 +15,9 @@ class Sampler {
     this.largest = -Infinity; // the log of the weight that counts 1
     this.drawn = this.weight = this.squares = 0;
     this.sums = net.columns.map((column, i) => {
-      const discrete = net.levels(i);
-      const [low, high] = discrete ? [0, 0] : binRange(column);
-      const width = discrete || BINS + 2; // below, in the bins, above
-      return {
-        low,
-        step: (high - low) / BINS,
-        first: new Float64Array(width), // sums of weights
-        second: new Float64Array(width), // and of their squares
-      };
+      const levels = net.levels(i);
+      if (levels) return { first: new Float64Array(levels), second: new Float64Array(levels) }; // weights, their squares
+      return { drawn: counter(binRange(column), BINS), fine: counter(padded(column.range), STEPS) };
     });
   }
 
@@ -57,10 +52,13 @@ class Sampler {
     this.squares += w2;
     for (let i = 0; i < this.row.length; i++) {
       const own = this.sums[i], x = this.row[i];
-      let bin = x;
-      if (own.step) bin = clip(Math.floor((x - own.low) / own.step) + 1, 0, BINS + 1);
-      own.first[bin] += w;
-      own.second[bin] += w2;
+      if (own.fine) {
+        count(own.drawn, x, w);
+        count(own.fine, x, w);
+      } else {
+        own.first[x] += w;
+        own.second[x] += w2;
+      }
     }
   }
 
@@ -70,8 +68,8 @@ class Sampler {
     this.weight *= factor;
     this.squares *= factor2;
     for (const own of this.sums) {
-      own.first.forEach((value, i) => (own.first[i] = value * factor));
-      own.second.forEach((value, i) => (own.second[i] = value * factor2));
+      for (const sums of own.fine ? [own.drawn.weights, own.fine.weights] : [own.first]) sums.forEach((value, i) => (sums[i] = value * factor));
+      if (own.second) own.second.forEach((value, i) => (own.second[i] = value * factor2));
     }
   }
 
@@ -90,42 +88,60 @@ class Sampler {
     return { shares, errors: shares.map((share, i) => this.error(share, own.second[i])) };
   }
 
-  // Half of the 99.9 % range; an event that never came is not impossible for that.
+  // Half of the 99.9 % range: Wilson's (1927), as wide as its farther side, with the spread of the weighted share, and with
+  // as many rows as there would be if all counted as much as the heaviest: of such a row one may have been missed. It is
+  // right for few rows, too, and for a level that never came.
   error(share, squares) {
-    const spread = squares * (1 - share) ** 2 + (this.squares - squares) * share ** 2;
-    const unseen = SURE / 2 / this.effective;
-    return SURE * Math.sqrt(spread / this.weight ** 2 + unseen * unseen);
+    const spread = (squares * (1 - share) ** 2 + (this.squares - squares) * share ** 2) / this.weight ** 2;
+    const unit = SURE ** 2 / this.weight;
+    return ((Math.abs(1 - 2 * share) * unit) / 2 + Math.sqrt(SURE ** 2 * spread + unit ** 2 / 4)) / (1 + unit);
   }
 
   // The middle value rather than the mean: a leaf with few rows has tails so long that it has no mean. Its error: where
-  // the middle can be when the share of cases below it is not known better.
+  // the middle can be when the share of cases below it is not known better, and the step in which values are counted.
   numbers(own) {
-    const at = (share) => quantile(own, clip(share, 0, 1) * this.weight);
+    const at = (share) => quantile(own.fine, clip(share, 0, 1) * this.weight);
     const unsure = (SURE * Math.sqrt(this.squares)) / this.weight / 2;
     return {
-      bins: own.first.map((sum) => sum / this.weight),
-      low: own.low,
-      step: own.step,
+      bins: own.drawn.weights.map((sum) => sum / this.weight),
+      low: own.drawn.low,
+      step: own.drawn.step,
       median: at(0.5),
-      error: Math.max(at(0.5 + unsure) - at(0.5), at(0.5) - at(0.5 - unsure)),
+      error: Math.max(at(0.5 + unsure) - at(0.5), at(0.5) - at(0.5 - unsure)) + own.fine.step,
       quantiles: [at(0.05), at(0.95)],
     };
   }
 }
 
-function quantile(own, wanted) {
-  let sum = 0;
-  for (let bin = 0; bin < own.first.length; bin++) {
-    if (sum + own.first[bin] >= wanted && own.first[bin] > 0) {
-      return own.low + own.step * (bin - 1 + (wanted - sum) / own.first[bin]);
-    }
-    sum += own.first[bin];
-  }
-  return own.low + own.step * BINS;
+// Weights of values: below, in so many steps of the range, above.
+function counter([low, high], steps) {
+  return { low, step: (high - low) / steps, weights: new Float64Array(steps + 2) };
 }
 
-// Where a continuous column is drawn: its range, and some room beside it.
+function count(own, x, w) {
+  own.weights[clip(Math.floor((x - own.low) / own.step) + 1, 0, own.weights.length - 1)] += w;
+}
+
+function quantile(own, wanted) {
+  const { low, step, weights } = own;
+  let sum = 0;
+  for (let bin = 0; bin < weights.length; bin++) {
+    if (sum + weights[bin] >= wanted && weights[bin] > 0) return low + step * (bin - 1 + (wanted - sum) / weights[bin]);
+    sum += weights[bin];
+  }
+  return low + step * (weights.length - 2);
+}
+
+// Where a continuous column is drawn: where nearly all of its rows are, and some room beside it.
 function binRange(column) {
-  const [low, high] = column.range, room = (high - low) * 0.12 || Math.abs(low) * 0.1 || 1;
+  return padded(viewOf(column));
+}
+
+function viewOf(column) {
+  return column.view || column.range;
+}
+
+function padded([low, high]) {
+  const room = (high - low) * 0.12 || Math.abs(low) * 0.1 || 1;
   return [low - room, high + room];
 }

@@ -14,7 +14,7 @@ function strongest(page) {
   const { facts } = page, known = facts.edges.filter((edge) => edge.strength !== null && edge.strength > 0).sort((a, b) => b.strength - a.strength);
   if (!known.length) return null;
   return el("div", {}, el("p", {}, known.length > 1 ? "The strongest links " : "The one link ", help("strength", "strength of a link"), ":"),
-    el("ol", { class: "strongest" }, known.slice(0, 5).map((edge) => el("li", {}, nodeButton(page, edge.from), edge.compelled ? " → " : " — ", nodeButton(page, edge.to), el("span", { class: "small" }, ` ${edge.strength.toFixed(2)} nats per row`)))));
+    el("ol", { class: "strongest" }, known.slice(0, 5).map((edge) => el("li", {}, nodeButton(page, edge.from), edge.compelled ? " → " : " — ", nodeButton(page, edge.to), el("span", { class: "small" }, ` ${strengthName(edge.strength)}: ${edge.strength.toFixed(2)} nats per row`)))));
 }
 
 function alone(page) {
@@ -39,10 +39,10 @@ function targetBox(page) {
     const i = Number(select.value), blanket = byStrength(facts, i, net.blanket(i));
     clear(answer);
     if (!blanket.length) answer.append(" nothing: no other column says anything about it.");
-    else answer.append(" ", nodeList(page, blanket, 10), blanket.length < net.columns.length - 1 ? `. Once ${blanket.length === 1 ? "it is" : "these are"} known, the other ${counted(net.columns.length - 1 - blanket.length, "column")} add nothing ` : ". ", help("blanket", "Markov blanket"));
+    else put(answer, " ", nodeList(page, blanket, 10), blanket.length < net.columns.length - 1 ? `. Once ${blanket.length === 1 ? "it is" : "these are"} known, the other ${counted(net.columns.length - 1 - blanket.length, "column")} add nothing ` : blanket.length > 1 ? ": each of the others adds something " : " ", help("blanket", "Markov blanket"), ".");
   };
   show();
-  return el("p", { class: "target" }, el("label", { for: "target" }, "What predicts "), select, "?", answer);
+  return el("p", { class: "target" }, el("label", { for: "target" }, "What predicts"), select, ":", answer);
 }
 
 // The strongest links of column i first; last those that say something only together with a child of it.
@@ -66,7 +66,7 @@ function sealWords(found) {
   if (found.closed) return ["proven", found.over ? "Best of what was scored" : "Proven best", `No other network over ${over} scores higher.`];
   if (found.gap !== null) {
     const gap = 100 * found.gap;
-    return ["gap", `At most ${gap < 0.01 ? "0.01" : gap.toFixed(gap < 1 ? 2 : 1)} % from the best`, `No network over ${over} can score more than ${found.bound.toFixed(2)}; this one has ${found.score.toFixed(2)}.`];
+    return ["gap", `At most ${gap < 0.01 ? "0.01" : gap.toFixed(gap < 1 ? 2 : 1)} % from the best`, `No network over ${over} can score more than ${fixed(found.bound, 2)}; this one has ${fixed(found.score, 2)}.`];
   }
   const tree = found.unproven.includes("tree");
   return ["none", tree ? "The best tree" : "No proof: local search", tree ? "No other tree scores higher; networks that are no trees may." : "A good network was found step by step; a better one may exist. A longer --time-limit, or --search exact, may prove one."];
@@ -90,10 +90,17 @@ function wavy(outer, inner, teeth) {
   return `${d}Z`;
 }
 
+const ALIKE = 0.8; // the part of the rows from which on one value is nearly all there is
+
 function warnings(facts) {
   const found = [];
   if (facts.data.rows_dropped) found.push(`${counted(facts.data.rows_dropped, "row")} of ${(facts.data.rows + facts.data.rows_dropped).toLocaleString("en")} with empty cells were left out.`);
   if (facts.data.left_out.length) found.push(`${counted(facts.data.left_out.length, "column")} ${facts.data.left_out.length === 1 ? "was" : "were"} left out: ${listed(facts.data.left_out.map(([name]) => name), 5)}.`);
+  const alike = facts.columns.filter((column) => column.same > ALIKE * facts.rows);
+  if (alike.length) {
+    const most = alike.slice(0, 5).map((column) => `${cutWord(column.name, 30)} (${column.same.toLocaleString("en")} of ${facts.rows.toLocaleString("en")})`);
+    found.push(`Nearly all rows have the same number in ${most.join(", ")}${alike.length > 5 ? ` and ${alike.length - 5} more` : ""}: models of numbers take that for precision, so the links of ${alike.length === 1 ? "this column" : "these columns"} look stronger than they are.`);
+  }
   const search = facts.search;
   if (search && search.stopped) found.push(`The search ended early (${search.stopped}): more time may find a better network.`);
   found.push(...(search ? search.notes : []));
@@ -113,15 +120,16 @@ function searchPart(page, host) {
     return;
   }
   const seconds = Object.values(found.seconds).reduce((a, b) => a + b, 0);
+  const because = (words) => (words ? ` Why: ${words}.` : "");
   const about = (words) => (words ? `: ${words}` : "");
-  host.append(el("p", {}, `Score ${again.score} `, help("score", "score"), `${about(again.score_help)}${again.why_score ? ` (${again.why_score})` : ""}.`),
-    el("p", {}, `Search ${again.search}${about(again.search_help)}${found.why ? ` (${found.why})` : ""}. It all took ${seconds < 0.1 ? "less than 0.1" : seconds.toFixed(seconds < 10 ? 1 : 0)} seconds.`));
-  const facts = [["score", found.score.toFixed(2)], ["bound", found.bound === null ? "not known" : found.bound.toFixed(2)], ["gap", found.gap === null ? "not known" : found.gap > 0 ? `${(100 * found.gap).toPrecision(2)} %` : "0 %"]];
+  host.append(el("p", {}, `Score ${again.score} `, help("score", "score"), `${about(again.score_help)}.${because(again.why_score)}`),
+    el("p", {}, `Search ${again.search}${about(again.search_help)}.${because(found.why)} It all took ${seconds < 0.1 ? "less than 0.1" : seconds.toFixed(seconds < 10 ? 1 : 0)} seconds.`));
+  const facts = [["score", fixed(found.score, 2)], ["bound", found.bound === null ? "not known" : fixed(found.bound, 2)], ["gap", found.gap === null ? "not known" : found.gap > 0 ? `${(100 * found.gap).toPrecision(2)} %` : "0 %"]];
   if (found.families) facts.push(["parent sets scored", found.families.toLocaleString("en")], ["kept for the search", found.kept.toLocaleString("en")]);
   host.append(el("dl", { class: "facts" }, facts.map(([name, value]) => [el("dt", {}, name, " ", TERMS[name] ? help(name, name) : ""), el("dd", {}, value)])));
   if (found.trace.length > 1) host.append(traceChart(found));
   if (found.stages.length) host.append(dataTable("Stages of the search", ["stage", "seconds", "parent sets left"], found.stages.map(([stage, time, left]) => [STAGES[stage] || stage, time.toFixed(2), left.toLocaleString("en")])));
-  if (found.alternatives.length) host.append(dataTable("The next best networks", ["rank", "score", "where it differs"], found.alternatives.map((other, k) => [`${k + 2}.`, other.score.toFixed(4), other.differs.map((own) => `${own.child} ← ${own.parents.join(", ") || "nothing"}`).join("; ")])));
+  if (found.alternatives.length) host.append(dataTable("The next best networks", ["rank", "score", "where it differs"], found.alternatives.map((other, k) => [`${k + 2}.`, fixed(other.score, 4), other.differs.map((own) => `${own.child} ← ${own.parents.join(", ") || "nothing"}`).join("; ")])));
 }
 
 const STAGES = {
@@ -135,7 +143,7 @@ function traceChart(found) {
   const scores = points.map((point) => point[1]).filter(Number.isFinite), bounds = points.map((point) => point[2]).filter((value) => value !== null && Number.isFinite(value));
   const low = Math.min(...scores.slice(Math.floor(scores.length / 4)), found.score), high = Math.max(...scores, ...bounds);
   const room = (high - low) * 0.06 || 1;
-  const { root, sx, sy } = frame({ width: 680, height: 240, x: [0, last], y: [low - room, high + room], label: "seconds", yLabel: "score", words: `The score rose to ${found.score.toFixed(2)}${bounds.length ? `, the bound fell to ${bounds[bounds.length - 1].toFixed(2)}` : ""} in ${short(last)} seconds` });
+  const { root, sx, sy } = frame({ width: 680, height: 240, x: [0, last], y: [low - room, high + room], label: "seconds", yLabel: "score", words: `The score rose to ${fixed(found.score, 2)}${bounds.length ? `, the bound fell to ${fixed(bounds[bounds.length - 1], 2)}` : ""} in ${short(last)} seconds` });
   const line = (place, ink, dash) => {
     let d = "", before = null;
     for (const point of points) {

@@ -4,15 +4,15 @@
 
 const LEAF_WIDTH = 224, QUESTION_HEIGHT = 112, LEAF_HEIGHT = 172, MOST_LEAVES = 20, FEW_LEAVES = 3;
 
-// tree: {name, below(at), question(at), rows(at), plot(host, at)}; node 0 is the root.
+// tree: {name, ends: what leaves show, alone: what a single one shows, below(at), question(at), rows(at), plot(host, at)}; node 0 is the root.
 function decisionTree(host, tree) {
   const depth = new Map([[0, 0]]), leaves = [], shared = new Map();
   visit(tree, 0, depth, leaves, shared);
   const joined = [...shared.values()].some((count) => count > 1);
   if (leaves.length > 1) {
-    host.append(el("p", {}, `A decision ${joined ? "graph" : "tree"} with ${counted(leaves.length, "leaf", "leaves")}. `, help(joined ? "graph" : "tree", "decision tree")));
+    host.append(el("p", {}, `A decision ${joined ? "graph" : "tree"} with ${counted(leaves.length, "leaf", "leaves")} `, help(joined ? "graph" : "tree", "decision tree"), `. ${tree.ends}`));
   } else {
-    host.append(el("p", {}, "The same for all rows:"));
+    host.append(el("p", {}, tree.alone));
     const only = el("div", { class: "leaf alone" });
     tree.plot(only, leaves[0]);
     host.append(only);
@@ -116,6 +116,7 @@ function treeDrawing(tree, depth, leaves) {
     canvas.style.setProperty("height", `${bottom + 8}px`);
     canvas.style.setProperty("zoom", scale);
     box.scrollLeft = x.get(0) * scale - room / 2;
+    if (width * scale > room + 1) box.before(el("p", { class: "small screen" }, "It is wider than the page: scroll sideways to see all of it."));
   });
   return box;
 }

@@ -53,7 +53,7 @@ class Answerer {
 
   close(own, i) {
     if (own.shares) return own.errors.every((error) => error < CLOSE);
-    const [low, high] = this.net.columns[i].range;
+    const [low, high] = viewOf(this.net.columns[i]);
     return own.error < CLOSE * (high - low);
   }
 }
