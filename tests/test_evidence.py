@@ -86,7 +86,10 @@ def test_score_fit_and_learn_agree_and_the_plan_has_the_values() -> None:
     data, score = mixed(), "pcart(alpha=auto, lam=auto)"
     result = sp.learn(data, score, max_parents=2, search="exact")
     total = sp.score(data, result.network, score)
-    assert sp.fit(data, result.network, score).score == pytest.approx(total, rel=1e-12)
+    fitted = sp.fit(data, result.network, score)
+    assert fitted.score == pytest.approx(total, rel=1e-12)
+    assert fitted.plan is not None and fitted.plan["score"] == result.plan.score
+    assert fitted.plan["why_score"] == result.plan.why_score
     assert result.found.score == pytest.approx(total, rel=1e-12)
     assert sp.score(data, result.network, result.plan.score) == pytest.approx(total, rel=1e-12)
     assert sp.find(data, score, max_parents=2, search="exact").score == pytest.approx(total, rel=1e-12)

@@ -335,7 +335,9 @@ def fit_found(data: Dataset, found: Found, score: str | Choice, prior: str | Cho
 
 
 def _plan(data: Dataset, score: str | Choice, prior: str | Choice) -> dict[str, Any]:
-    return {"score": str(resolved(data, score)), "prior": str(choose_prior(prior)), "version": __version__}
+    choice = resolved(data, score)
+    plan = {"score": str(choice), "prior": str(choose_prior(prior)), "version": __version__}
+    return {**plan, "why_score": choice.why} if choice.why else plan
 
 
 def _of_found(data: Dataset, found: Found, score: str | Choice, prior: str | Choice, plan: dict[str, Any]) -> Network:
