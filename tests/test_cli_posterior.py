@@ -97,9 +97,9 @@ def test_constraints_hold_and_values_by_evidence_are_said(said: Any, capsys: pyt
     [
         (("--score", "bic"), "not the log of a probability"),
         (("--score", "pcart"), "best local model"),
-        (("--method", "slow"), "method is one of auto, exact, mcmc"),
-        (("--over", "graphs"), "over is one of modular, order"),
-        (("--chains", "1"), "must be a whole number of at least 2"),
+        (("--method", "slow"), "--method is one of auto, exact, mcmc"),
+        (("--over", "graphs"), "--over is one of modular, order"),
+        (("--chains", "1"), "--chains must be a whole number of at least 2"),
         (("--least", "2"), "--least must be a share from 0 to 1"),
         (("--samples", "many"), "--samples must be a whole number"),
         (("-o", "edges.csv"), "this suffix names nothing"),

@@ -28,7 +28,7 @@ from spinney.choices import Choice
 from spinney.constraints import Constraints, allowed_by
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.deadline import Deadline
-from spinney.errors import ChoiceError, LimitError, way
+from spinney.errors import ChoiceError, LimitError, named, way
 from spinney.formats.plain import json_line
 from spinney.formats.text import write_text
 from spinney.layout import aligned, counted, cut, html_table, probability, word
@@ -298,7 +298,7 @@ def _of_the_list(sets: ParentSets) -> list[str]:
 def _check(over: str, method: str, samples: int, burn_in: int | None, chains: int, networks: int) -> None:
     for name, value, words in (("over", over, OVER), ("method", method, METHODS)):
         if value not in words:
-            raise ChoiceError(f"{name} is one of {', '.join(words)}, not {value!r}")
+            raise ChoiceError(f"{named(name)} is one of {', '.join(words)}, not {value!r}")
     for name, number, least in (
         ("samples", samples, 1),
         ("burn_in", 0 if burn_in is None else burn_in, 0),
@@ -306,7 +306,7 @@ def _check(over: str, method: str, samples: int, burn_in: int | None, chains: in
         ("networks", networks, 0),
     ):
         if not whole(number) or not least <= number <= (1000 if name == "chains" else LARGEST):
-            raise ChoiceError(f"{name} must be a whole number of at least {least}, not {number!r}")
+            raise ChoiceError(f"{named(name)} must be a whole number of at least {least}, not {number!r}")
 
 
 def _check_exact(n: int, over: str, threads: int) -> None:
@@ -381,7 +381,7 @@ def _walked(
         raise LimitError(
             "the time limit came before every chain had four samples",
             way("raise {}", "time_limit"),
-            "lower burn_in",
+            way("lower {}", "burn_in"),
         )
     total = sum(walk["samples"] for walk in walks)
     means = np.array([_mean(walk) for walk in walks]).reshape(chains, n, n)
