@@ -47,6 +47,7 @@ BEYOND = {  # the score of each, with prior, search and parents of PCARTp
     "alpha by evidence": "pcart(alpha=auto)",
     "lam by evidence": "pcart(lam=auto)",
     "all by evidence": "pcart(alpha=auto, a=auto, nu=auto, lam=auto)",
+    "best, lam by evidence": "best(pcart(lam=auto), pcart(leaf=linear, lam=auto), ft(lam=auto))",
 }
 NETWORKS_AVERAGED = 10  # the best ones, each weighing as e^score
 AVERAGED = f"{NETWORKS_AVERAGED} best networks"
@@ -419,7 +420,8 @@ def compared(rows: dict[str, Row], options: argparse.Namespace) -> Iterator[Tabl
     }  # fmt: skip
     what = f"{options.repeats} x 10 folds, up to {options.max_parents} parents"
     table = Table(f"Win / tie / loss of the first by log loss, {what}", columns)
-    for pair in [*((way, "PCARTp") for way in ways if way not in (SUMMED, ITS_BEST)), (SUMMED, ITS_BEST)]:
+    pairs = [(way, "PCARTp") for way in ways if way not in (SUMMED, ITS_BEST)]
+    for pair in [*pairs, ("best, lam by evidence", "best"), (SUMMED, ITS_BEST)]:
         own = [row for row in by_set.values() if pair[0] in row and pair[1] in row]
         if own:
             gains = [float(np.mean(row[pair[1]]) - np.mean(row[pair[0]])) for row in own]
