@@ -140,6 +140,18 @@ def test_an_option_that_concerns_no_column_keeps_its_default() -> None:
     assert found.why == "alpha, kappa of pcart concern no column here and keep their defaults"
 
 
+def test_a_value_at_an_end_is_said() -> None:
+    """A continuous column of few different values is more probable without end as its variance falls."""
+    rng = np.random.default_rng(4)
+    x = rng.integers(0, 3, 200)
+    few = {"x": x.astype(float), "y": np.array([0.0, 7.0, 31.0])[x]}
+    data = sp.Dataset.from_frame(few, kinds={"x": "continuous", "y": "continuous"})
+    found = resolved(data, "pcart(lam=auto)")
+    assert found["lam"] == min(next(option.grid for option in SCORES["pcart"].options if option.name == "lam"))
+    assert found.why.endswith("lam is at an end of the values that are tried")
+    assert "at an end" not in resolved(sp.Dataset.read(CLINIC), "bdeu(ess=auto)").why
+
+
 def test_many_columns_are_joined_to_the_associated_ones_only(monkeypatch: pytest.MonkeyPatch) -> None:
     from spinney.scores import evidence
 

@@ -72,9 +72,9 @@ does not suffice, the best values so far are taken, and it is said.
 
 A value that was chosen by the rows fits these rows too well by a little. With one or two options and hundreds of rows
 that is nothing. A continuous column of few different values is another matter: the narrower the leaves, the more
-probable such a column, without end. So the ends are part of the choice, and where `lam` takes its lowest value, call
-the column ordinal, or keep the default. `sp.evaluate.log_loss(data, ["pcart", "pcart(lam=auto)"])` says whether it
-helps.
+probable such a column, without end. So the ends are part of the choice, and it is said where a value is at one. If
+`lam` has its lowest value, call such columns ordinal, or keep the default. `sp.evaluate.log_loss(data, ["pcart",
+"pcart(lam=auto)"])` says whether it helps; [mixed.md](mixed.md) has what was measured.
 """
 
 SEARCHES_TEXT = """\

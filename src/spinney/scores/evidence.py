@@ -193,6 +193,8 @@ class _Trial:
                 f"by evidence {found.name} has {named}: the best network of at most one parent per node scores "
                 f"{best:.4f}, with {defaults} {before:.4f}"
             )
+        if ends := [option.name for option in heeded if found[option.name] in (option.grid[0], option.grid[-1])]:
+            parts.append(f"{', '.join(ends)} {'are' if ends[1:] else 'is'} at an end of the values that are tried")
         if idle:
             verb = (
                 "concern no column here and keep their defaults"
