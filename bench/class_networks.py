@@ -35,7 +35,7 @@ def linear(path: Path) -> tuple[Any, pd.DataFrame]:
     nodes = {node["name"]: node for node in json.loads(path.read_text())["nodes"]}
     dag = sp.DAG(tuple(nodes), {name: node["parents"] for name, node in nodes.items()})
     drawn: dict[str, Any] = {}
-    for name in dag.order:
+    for name in dag.order():
         (model,) = nodes[name]["regressions"]
         slopes = model["coefficients"]
         if not isinstance(slopes, dict):

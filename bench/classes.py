@@ -289,19 +289,19 @@ def main() -> None:
     parser.add_argument("--most", type=float, default=math.inf, help="seconds after which nothing new is begun")
     parser.add_argument("--results", type=Path, default=HERE / "results", help="where the dated results go")
     given = parser.parse_args()
-    facts, tables = machine(), []
+    facts = machine()
     if "gaussian" in given.only:
         here = [one for one in CONTENDERS if importlib.util.find_spec(one.needs)]
         if given.xges:
             here.append(xges(given.xges))
         else:
             print("xges is left out: name an interpreter that has it with --xges")
-        tables += gaussian_tables(given.seeds, here, given.results / "classes-cells.json", given.most)
+        tables = gaussian_tables(given.seeds, here, given.results / "classes-cells.json", given.most)
+        report("classes", facts, tables, given.results)
     if "mixed" in given.only:
         if not given.data:
             parser.error("the mixed tables need --data")
-        tables.append(mixed_table(given.data / "tetrad_mixed"))
-    report("classes", facts, tables, given.results)
+        report("classes_mixed", facts, [mixed_table(given.data / "tetrad_mixed")], given.results)
 
 
 if __name__ == "__main__":
