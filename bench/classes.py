@@ -68,7 +68,7 @@ def names_of(variables: int) -> list[str]:
 
 
 def edges_of(cpdag: Any) -> Edges:
-    place = {name: v for v, name in enumerate(cpdag.names)}
+    place = {name: v for v, name in enumerate(sorted(cpdag.names))}
     edges = np.zeros((len(place), len(place)), dtype=np.int8)
     for a, b in cpdag.directed:
         edges[place[a], place[b]] = 1
