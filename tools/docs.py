@@ -53,6 +53,30 @@ found), and the fitted tables are posterior means; for the others they are relat
 says that the score is defined for columns of that kind.
 """
 
+EVIDENCE_TEXT = """\
+## Options by evidence
+
+Some options may be left to the data: `score="pcart(lam=auto)"`, `"pcart(alpha=auto, lam=auto)"`, `"bdeu(ess=auto)"`.
+Powers of two between the ends that stand beside the option are tried, and the one under which the data is most
+probable is taken (empirical Bayes). The measure is the score of the best network with at most one parent per node, as
+`search="chow-liu(forest=True)"` finds it under the uniform prior on parent sets; beyond 64 columns only the 8 most
+associated parents of a column are tried. Where several options are `auto`, they are tried one after another, the others
+as they are, until none changes. All columns share the values. A value must be better than the default, or than one
+nearer to it, to be taken.
+
+The rows alone decide, so `score`, `fit`, `learn` and all others have the same values on the same rows, whatever the
+constraints, the search and the prior. `learn` says them, and what they gain. The network keeps the numbers, not the
+word `auto`: the command in its report gives the same again. Comparisons (`sp.evaluate`) choose anew on the rows that
+are learned from, so held-out rows have no say. Within a time limit, three tenths of it may be spent on this; where that
+does not suffice, the best values so far are taken, and it is said.
+
+A value that was chosen by the rows fits these rows too well by a little. With one or two options and hundreds of rows
+that is nothing. A continuous column of few different values is another matter: the narrower the leaves, the more
+probable such a column, without end. So the ends are part of the choice, and it is said where a value is at one. If
+`lam` has its lowest value, call such columns ordinal, or keep the default. `sp.evaluate.log_loss(data, ["pcart",
+"pcart(lam=auto)"])` says whether it helps; [mixed.md](mixed.md) has what was measured.
+"""
+
 SEARCHES_TEXT = """\
 # Searches, priors and candidates
 
@@ -117,7 +141,14 @@ def scores() -> str:
         kinds = [_tick(kind in s.kinds) for kind in KINDS]
         rows.append((f"`{s.name}`", f"`sp.{s.label}`", *kinds, _tick(s.equivalent), _tick(s.bayesian)))
     return "\n".join(
-        [HEAD.format("src/spinney/catalog"), SCORES_TEXT, _table(rows), "", *map(_section, (AUTO, *SCORES.values()))]
+        [
+            HEAD.format("src/spinney/catalog"),
+            SCORES_TEXT,
+            _table(rows),
+            "",
+            *map(_section, (AUTO, *SCORES.values())),
+            EVIDENCE_TEXT,
+        ]
     )
 
 

@@ -39,6 +39,9 @@ class Option:
     open: bool = True
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what it may be: its own options
     of: Callable[[], Rows[Any]] | None = None  # kinds choice and choices: the table that they are of
+    # Of a score, where "auto" is one of the words: the values that are tried, and the kinds of child that heed them.
+    grid: tuple[float, ...] = ()
+    children: tuple[str, ...] = ()
 
     def checked(self, value: Any, where: str) -> Any:
         if self.kind == "choices":
@@ -104,6 +107,7 @@ class Choice:
 
     entry: Entry
     values: Mapping[str, Any] = field(default_factory=dict)
+    why: str = field(default="", compare=False)  # where data decided some of it: what, and by which measure
 
     @property
     def name(self) -> str:

@@ -32,6 +32,7 @@ from spinney.learn import find, fit, fit_found
 from spinney.limits import whole
 from spinney.network import Network
 from spinney.reading import Kinds, Reading
+from spinney.scores import resolved
 from spinney.search import Found
 from spinney.table import read_frame
 
@@ -326,7 +327,7 @@ def _fitted(
     prior: str | Choice = "uniform",
 ) -> tuple[Network, Plan]:
     """The graph with its tables; the plan names the score of the graph and the score of the tables."""
-    chosen = choose_score(score)
+    chosen = resolved(data, score)
     graph = {"score": str(chosen), "search": found.method, "value": found.score}
     if parameters is None and cast(Score, chosen.entry).bayesian:
         return fit_found(data, found, chosen, prior), {"graph": graph}

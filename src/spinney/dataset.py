@@ -17,8 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from spinney import _core
-from spinney.choices import loaded
+from spinney.choices import Choice, loaded
 from spinney.columns import Column
+from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, DataError
 from spinney.files import as_path, split_suffix, write_bytes
 from spinney.fingerprint import fingerprint
@@ -64,6 +65,8 @@ class Dataset:
         self._data: dict[str, Array] = {name: aligned(column.data) for name, column in columns.items()}
         self._standard: dict[str, Standard] = {}
         self.sources: dict[Any, Any] = {}  # of local scores, remembered by scores.build_source
+        # Scores whose options the evidence chose, and the deadline that ended that early; kept by scores.resolved.
+        self.tuned: dict[str, tuple[Choice, Deadline | None]] = {}
         self.column_keys: dict[str, str] = {}  # what a store knows columns by
         self._protect()
         self._fingerprint: str | None = None
@@ -294,7 +297,7 @@ class Dataset:
         """For copies and pickle, which make the core's table anew."""
         state = self.__dict__.copy()
         state.pop("for_core", None)
-        state["_standard"], state["sources"] = {}, {}
+        state["_standard"], state["sources"], state["tuned"] = {}, {}, {}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

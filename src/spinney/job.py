@@ -30,6 +30,7 @@ class Job:
     seed: int = 0
     progress: Progress = False
     named: Mapping[str, tuple[str, ...]] | None = None  # the candidates that the user listed, or that were chosen;
+    why_score: str | None = None  # where the data decided the score, or its options
     chosen: Chosen | None = None  # how, if they were chosen from the data. `allowed` has them
 
     store: Store | None = None  # where Step 1 keeps the scores of families

@@ -119,7 +119,7 @@ def learn(
     >>> result = sp.learn(frame, score="bdeu", max_parents=2)
     >>> result.network, result.found.optimal
     """
-    why_score = why_resolved(data := as_dataset(data), score)
+    data = as_dataset(data)
     memory_limit = memory_limit or None  # 0 is no limit, as in the option of exact searches
     check_limits(time_limit, seed, memory_limit)
     with memory_limited(memory_limit), connected(cluster) as client:
@@ -139,7 +139,7 @@ def learn(
         {child: sorted(parents) for child, parents in job.named.items()} if job.named else None,
         seed,
         __version__,
-        why_score,
+        job.why_score,
         None if job.chosen is None else job.chosen.method,
     )
     found, models = _fit_found(job, graph)
@@ -238,7 +238,7 @@ def _job(data: Dataset, score: str | Choice, prior: str | Choice, limits: _Limit
     listed, method = listed_or_chosen(limits.candidates)
     allowed = allowed_by(limits.constraints, data.names, limits.max_parents, listed)
     threads = threads_for(limits.n_jobs)
-    own = build_source(data, score, prior, deadline)
+    own = build_source(data, score, prior, deadline, threads)
     store = None if limits.store is None else Store(limits.store, make=True)
     job = Job(
         own.restrict(allowed),
@@ -248,6 +248,7 @@ def _job(data: Dataset, score: str | Choice, prior: str | Choice, limits: _Limit
         limits.seed,
         limits.progress,
         listed,
+        why_score=why_resolved(data, score, deadline),
         store=store,
         cluster=limits.cluster,
     )
@@ -334,7 +335,9 @@ def fit_found(data: Dataset, found: Found, score: str | Choice, prior: str | Cho
 
 
 def _plan(data: Dataset, score: str | Choice, prior: str | Choice) -> dict[str, Any]:
-    return {"score": str(resolved(data, score)), "prior": str(choose_prior(prior)), "version": __version__}
+    choice = resolved(data, score)
+    plan = {"score": str(choice), "prior": str(choose_prior(prior)), "version": __version__}
+    return {**plan, "why_score": choice.why} if choice.why else plan
 
 
 def _of_found(data: Dataset, found: Found, score: str | Choice, prior: str | Choice, plan: dict[str, Any]) -> Network:

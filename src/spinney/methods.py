@@ -19,7 +19,8 @@ from spinney.errors import ChoiceError
 from spinney.graph import CPDAG, DAG
 from spinney.learn import Result, find, learn
 from spinney.network import Network
-from spinney.scores import build_source, resolved
+from spinney.scores import build_source, standing_for
+from spinney.scores.evidence import with_defaults
 from spinney.search import Found
 from spinney.tasks import Worker
 
@@ -56,7 +57,7 @@ class Method:
         """Refuse what learn() would refuse, before anything is computed."""
         listed, _ = listed_or_chosen(self.choices.get("candidates"))
         allowed_by(self.choices.get("constraints"), data.names, self.choices.get("max_parents"), listed)
-        build_source(data, self.choices["score"], self.choices["prior"])
+        build_source(data, with_defaults(standing_for(data, self.choices["score"])), self.choices["prior"])
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -162,7 +163,8 @@ def _named(name: Any, own: Any, prior: Several, search: Several, limits: Mapping
 
 
 def _checked(data: Dataset, method: Method) -> Method:
-    """What cannot be learned is refused here; `auto` stands for the same score on every part of the table."""
+    """What cannot be learned is refused here; `auto` stands for the same score on every part of the table. Options that
+    are left to the evidence stay so: the rows that a network is learned from choose them, and no others."""
     if method.network is not None:
         missing = [name for name in data.names if name not in method.network.kinds]
         missing += [name for name in method.network.names if name not in data.kinds]
@@ -172,7 +174,7 @@ def _checked(data: Dataset, method: Method) -> Method:
                 f"give networks over all columns of the data"
             )
         return method
-    choices = {**method.choices, "score": resolved(data, method.choices["score"])}
+    choices = {**method.choices, "score": standing_for(data, method.choices["score"])}
     made = Method(method.name, choices)
     made.check(data)
     return made

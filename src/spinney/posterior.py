@@ -16,7 +16,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,9 @@ from spinney.choices import Choice
 from spinney.constraints import Constraints, allowed_by
 from spinney.dataset import Data, Dataset, as_dataset
 from spinney.deadline import Deadline
-from spinney.errors import ChoiceError, LimitError, way
+from spinney.errors import ChoiceError, LimitError, named, way
 from spinney.formats.plain import json_line
+from spinney.formats.text import write_text
 from spinney.layout import aligned, counted, cut, html_table, probability, word
 from spinney.limits import LARGEST, check_limits, whole
 from spinney.machine import available_memory, threads_for
@@ -144,8 +144,8 @@ class Posterior:
         }
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write it as JSON."""
-        Path(path).write_text(json_line(self.as_dict()) + "\n", encoding="utf-8")
+        """Write it as JSON: .json or .json.gz."""
+        write_text(json_line(self.as_dict()) + "\n", path)
 
     @property
     def how(self) -> str:
@@ -160,15 +160,17 @@ class Posterior:
             f"{own.effective:,.0f} independent ones; {prior}; largest error {float(self.errors.max()):.2g}"
         )
 
-    def _rows(self) -> list[tuple[str, str, str, str]]:
-        return [(word(p), word(c), probability(share), f"{error:.1g}") for p, c, share, error in self.table()]
+    def _rows(self, least: float = 0.05) -> list[tuple[str, str, str, str]]:
+        return [(word(p), word(c), probability(share), f"{error:.1g}") for p, c, share, error in self.table(least)]
+
+    def text(self, least: float = 0.05, most: int | None = None) -> str:
+        """How it was found, and the edges of at least this probability; the first `most` of them."""
+        head = f"Posterior of {counted(len(self.names), 'variable')}: {self.how}"
+        cells = [(f"{a} -> {b}", share, f"+- {error}") for a, b, share, error in self._rows(least)]
+        return "\n".join([head, *cut(aligned(cells), most, "edge")])
 
     def __repr__(self) -> str:
-        rows = self._rows()
-        head = f"Posterior of {counted(len(self.names), 'variable')}: {self.how}"
-        lines = [f"{a} -> {b}" for a, b, _, _ in rows]
-        cells = [(line, row[2], f"+- {row[3]}") for line, row in zip(lines, rows, strict=True)]
-        return "\n".join([head, *cut(aligned(cells), 20, "edge"), *self.notes])
+        return "\n".join([self.text(most=20), *self.notes])
 
     def _repr_html_(self) -> str:
         """For notebooks: the edges in order, and how they were found."""
@@ -225,7 +227,7 @@ def posterior(
         notes += _of_the_list(sets)
     else:
         table = as_dataset(data)
-        choice = score_for_sums(table, score)
+        choice = resolved(table, score_for_sums(table, score), Deadline(deadline.left(0.5)), threads)
         asked = str(choice)
         sets = score_parent_sets(
             table,
@@ -241,7 +243,7 @@ def posterior(
             time_limit=deadline.left(0.5),
             seed=seed,
         )
-        notes += table.notes
+        notes += [*table.notes, *([choice.why] if choice.why else [])]
     if sets.over:
         notes.append(f"the sum is over {sets.over}")
     n = len(sets.names)
@@ -296,7 +298,7 @@ def _of_the_list(sets: ParentSets) -> list[str]:
 def _check(over: str, method: str, samples: int, burn_in: int | None, chains: int, networks: int) -> None:
     for name, value, words in (("over", over, OVER), ("method", method, METHODS)):
         if value not in words:
-            raise ChoiceError(f"{name} is one of {', '.join(words)}, not {value!r}")
+            raise ChoiceError(f"{named(name)} is one of {', '.join(words)}, not {value!r}")
     for name, number, least in (
         ("samples", samples, 1),
         ("burn_in", 0 if burn_in is None else burn_in, 0),
@@ -304,7 +306,7 @@ def _check(over: str, method: str, samples: int, burn_in: int | None, chains: in
         ("networks", networks, 0),
     ):
         if not whole(number) or not least <= number <= (1000 if name == "chains" else LARGEST):
-            raise ChoiceError(f"{name} must be a whole number of at least {least}, not {number!r}")
+            raise ChoiceError(f"{named(name)} must be a whole number of at least {least}, not {number!r}")
 
 
 def _check_exact(n: int, over: str, threads: int) -> None:
@@ -379,7 +381,7 @@ def _walked(
         raise LimitError(
             "the time limit came before every chain had four samples",
             way("raise {}", "time_limit"),
-            "lower burn_in",
+            way("lower {}", "burn_in"),
         )
     total = sum(walk["samples"] for walk in walks)
     means = np.array([_mean(walk) for walk in walks]).reshape(chains, n, n)

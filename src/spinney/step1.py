@@ -20,7 +20,7 @@ from spinney.limits import check_limits
 from spinney.machine import threads_for
 from spinney.parent_sets import ParentSets
 from spinney.progress import Progress, Report, reporting
-from spinney.scores import build_source
+from spinney.scores import build_source, resolved
 from spinney.scores.source import Portion
 from spinney.store import Store, StoreAt
 
@@ -55,10 +55,11 @@ def score_parent_sets(
     deadline = Deadline(time_limit)
     listed, method = listed_or_chosen(candidates)
     allowed = allowed_by(constraints, data.names, max_parents, listed)
-    own = build_source(data, score, prior)
+    threads = threads_for(n_jobs)
+    own = build_source(data, resolved(data, score, deadline, threads), prior)
     kept = None if store is None else Store(store, make=True)
     with connected(cluster) as client:
-        job = Job(own.restrict(allowed), own, threads_for(n_jobs), deadline, seed, progress, store=kept, cluster=client)
+        job = Job(own.restrict(allowed), own, threads, deadline, seed, progress, store=kept, cluster=client)
         job = with_chosen(job, method, constraints, max_parents)
         sets = scored_sets(job, prune, bounds, deadline.left())
     if sets.interrupted or (job.chosen is not None and job.chosen.stopped == "interrupted"):

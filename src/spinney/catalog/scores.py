@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 from spinney.catalog.rows import Score, any_of
@@ -11,6 +12,23 @@ from spinney.kinds import KIND_WORDS
 _MIXED = KIND_WORDS
 
 _ESS = Option("ess", 1.0, "equivalent sample size; larger is smoother and denser", low=0)
+
+
+def _by_evidence(option: Option, low: int, high: int, *children: str) -> Option:
+    """The same, which may be left to the data: the powers of two from 2^low to 2^high are tried (scores/evidence.py).
+    `children`: the kinds of child that the option concerns."""
+    grid = tuple(2.0**power for power in range(low, high + 1))
+    assert option.default in grid
+    help_text = f"{option.help}; auto: by evidence, {_power(grid[0])} to {_power(grid[-1])}"
+    return replace(option, help=help_text, words={"auto": ()}, grid=grid, children=children)
+
+
+def _power(value: float) -> str:
+    return f"{value:g}" if value >= 1 else f"1/{1 / value:g}"
+
+
+_DISCRETE = ("categorical", "ordinal")
+_SHARED_OUT = _by_evidence(_ESS, -2, 7, *_DISCRETE)
 
 _SZPANKOWSKI = Option(
     "szpankowski",
@@ -47,7 +65,7 @@ _SCORES = (
         "bd",
         "Bayesian Dirichlet with one pseudo-count for every cell",
         "Heckerman, Geiger and Chickering (1995)",
-        (Option("alpha", 0.5, "pseudo-count of every cell", low=0),),
+        (_by_evidence(Option("alpha", 0.5, "pseudo-count of every cell", low=0), -6, 3, *_DISCRETE),),
         parameter="alpha",
         label="BD",
         bayesian=True,
@@ -68,7 +86,7 @@ _SCORES = (
         "bdeu",
         "Bayesian Dirichlet, equivalent, uniform",
         "Buntine (1991); Heckerman, Geiger and Chickering (1995)",
-        (_ESS,),
+        (_SHARED_OUT,),
         parameter="ess",
         label="BDeu",
         equivalent=True,
@@ -79,7 +97,7 @@ _SCORES = (
         "bds",
         "BDeu spread over the parent configurations that occur",
         "Scutari (2016)",
-        (_ESS,),
+        (_SHARED_OUT,),
         parameter="ess",
         label="BDs",
         bayesian=True,
@@ -118,10 +136,21 @@ _NORMAL = (
     Option("nu", 1.0, "weight of the prior variance, in rows", low=0),
     Option("lam", 1.0, "prior variance of a continuous child", low=0),
 )
+_ENDS = {"a": (-6, 2), "nu": (-2, 6), "lam": (-6, 2)}
+_NORMAL_AUTO = tuple(
+    _by_evidence(option, *_ENDS[option.name], "continuous") if option.name in _ENDS else option for option in _NORMAL
+)
 _LEAF = (
-    Option("alpha", 0.5, "pseudo-count of every level of a categorical or ordinal child", low=0),
-    *_NORMAL,
-    Option("kappa", 0.25, "prior odds of a cut between neighbouring levels of an ordinal child", low=0),
+    _by_evidence(
+        Option("alpha", 0.5, "pseudo-count of every level of a categorical or ordinal child", low=0), -6, 3, *_DISCRETE
+    ),
+    *_NORMAL_AUTO,
+    _by_evidence(
+        Option("kappa", 0.25, "prior odds of a cut between neighbouring levels of an ordinal child", low=0),
+        -6,
+        2,
+        "ordinal",
+    ),
 )
 _SHARED = Option(
     "ess",
@@ -157,7 +186,14 @@ _TREES = (
                 kind="word",
                 words={"constant": (), "linear": ("tau",)},
             ),
-            Option("tau", 1.0, "of leaf linear: prior weight of every slope, in rows (of standardised values)", low=0),
+            _by_evidence(
+                Option(
+                    "tau", 1.0, "of leaf linear: prior weight of every slope, in rows (of standardised values)", low=0
+                ),
+                -6,
+                6,
+                "continuous",
+            ),
             Option(
                 "average",
                 False,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from spinney.catalog import AUTO, SCORES, Score, choose_prior, choose_score
 from spinney.choices import Choice, loaded
@@ -16,7 +16,8 @@ from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.layout import some_names
-from spinney.priors import prior_for
+from spinney.priors import Prior, prior_for
+from spinney.scores.evidence import by_evidence, left_to_evidence, with_defaults
 
 if TYPE_CHECKING:
     from spinney.scores.source import Source
@@ -30,8 +31,25 @@ MOST_FOR_BEST = 10_000_000  # cells
 MOST_COLUMNS_FOR_BEST = 64
 
 
-def resolved(data: Dataset, score: str | Choice) -> Choice:
-    """The score itself: what `auto` stands for with this data, from its size and the kinds of its columns alone."""
+def resolved(data: Dataset, score: str | Choice, deadline: Deadline | None = None, threads: int = 1) -> Choice:
+    """The score itself, all its options numbers or words: what `auto` stands for with this data, and the values that
+    the evidence prefers for options that are `auto`. The data alone decides, unless a time limit ends it early."""
+    choice = standing_for(data, score)
+    if not left_to_evidence(choice):
+        return choice
+    key = str(choice)
+    known, ended_by = data.tuned.get(key, (choice, None))
+    if known is choice or (ended_by is not None and ended_by is not deadline):
+        check_kinds(data, cast(Score, choice.entry))
+        plain = prior_for(choose_prior("uniform"), len(data.names))
+        known, whole = by_evidence(choice, lambda one: _source(data, one, plain, deadline), deadline, threads)
+        data.tuned[key] = known, None if whole else deadline
+    return known
+
+
+def standing_for(data: Dataset, score: str | Choice) -> Choice:
+    """What the score `auto` stands for, from the size of the data and the kinds of its columns alone; others as they
+    are, also where options of theirs are `auto`."""
     choice = choose_score(score)
     if choice.name != AUTO.name:
         return choice
@@ -48,10 +66,10 @@ def _large(data: Dataset) -> bool:
     return _cells(data) > MOST_FOR_BEST or len(data.names) > MOST_COLUMNS_FOR_BEST
 
 
-def why_resolved(data: Dataset, score: str | Choice) -> str | None:
-    """Why `auto` stands for that score; None where the user chose one."""
+def why_resolved(data: Dataset, score: str | Choice, deadline: Deadline | None = None) -> str | None:
+    """Why `auto` stands for that score, or for the values of its options; None where the user chose all."""
     if choose_score(score).name != AUTO.name:
-        return None
+        return resolved(data, score, deadline).why or None
     continuous = sum(not kind.discrete for kind in data.kinds.values())
     verb = "column is" if len(data.names) == 1 else "columns is" if continuous == 1 else "columns are"
     kinds = f"{continuous:,} of {len(data.names):,} {verb} continuous" if continuous else "all columns are discrete"
@@ -61,11 +79,20 @@ def why_resolved(data: Dataset, score: str | Choice) -> str | None:
 
 
 def build_source(
-    data: Dataset, score: str | Choice, prior: str | Choice = "uniform", deadline: Deadline | None = None
+    data: Dataset,
+    score: str | Choice,
+    prior: str | Choice = "uniform",
+    deadline: Deadline | None = None,
+    threads: int = 1,
 ) -> Source:
     """The source of local scores for this data. Small tables remember a few: family by family, building one would take
     longer than the score."""
-    choice, chosen_prior = resolved(data, score), choose_prior(prior)
+    choice, chosen_prior = standing_for(data, score), choose_prior(prior)
+    if left_to_evidence(choice):
+        _built(
+            data, with_defaults(choice), chosen_prior, deadline
+        )  # refuses what cannot be scored, before any computing
+        choice = resolved(data, choice, deadline, threads)
     values = choice.values.values()
     small = _cells(data) <= MOST_REMEMBERED and (deadline is None or deadline.seconds is None)
     if not small or any(value.__hash__ is None for value in values):  # a prior network has no hash
@@ -80,10 +107,14 @@ def build_source(
 
 
 def _built(data: Dataset, choice: Choice, prior: Choice, deadline: Deadline | None) -> Source:
+    check_kinds(data, cast(Score, choice.entry))
+    return _source(data, choice, prior_for(prior, len(data.names)), deadline)
+
+
+def _source(data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None) -> Source:
     assert isinstance(choice.entry, Score)
-    check_kinds(data, choice.entry)
     build: type[Source] = loaded(choice.entry.source)
-    return build(data, choice, prior_for(prior, len(data.names)), deadline)
+    return build(data, choice, prior, deadline)
 
 
 def check_kinds(data: Dataset, entry: Score) -> None:
