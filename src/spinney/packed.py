@@ -190,15 +190,10 @@ class Packing:
         if self._values is None:
             parts, self._plain = self._plain, []
             if narrows(self._kind) and parts:
-                widest = max((part.type for part in parts), key=lambda kind: int(kind.bit_width))
-                return pa.chunked_array([pa.concat_arrays([part.cast(widest) for part in parts])])
+                return pa.chunked_array([_in_one_piece(parts)])
             return pa.chunked_array(parts, self._kind)
         codes = np.empty(sum(map(len, self._parts)), _unsigned(len(self._values)))
-        end = len(codes)
-        while self._parts:  # from the end, so that each part is given back when it is copied
-            part = self._parts.pop()
-            codes[end - len(part) : end] = part
-            end -= len(part)
+        _move(self._parts, codes)
         return Packed(self._kind, self._values, codes, self._counts, self._in_order)
 
     def _coded(self, cells: pa.Array) -> Codes:
@@ -240,6 +235,27 @@ class Packing:
         self._plain = [values.take(pa.array(part)) for part in self._parts]
         self._parts = []
         self.nbytes = sum(int(part.nbytes) for part in self._plain)
+
+
+def _in_one_piece(parts: list[pa.Array]) -> pa.Array:
+    """Whole numbers in the smallest type that holds all of them. The parts are gone afterwards.
+
+    In memory of numpy, which is given back when the numbers are; Arrow keeps what it had for what is to come."""
+    widest = max((part.type for part in parts), key=lambda kind: int(kind.bit_width))
+    if any(part.null_count for part in parts):
+        return pa.concat_arrays([part.cast(widest) for part in parts])
+    whole = np.empty(sum(map(len, parts)), widest.to_pandas_dtype())
+    _move(parts, whole)
+    return pa.array(whole)
+
+
+def _move(parts: list[Any], whole: npt.NDArray[Any]) -> None:
+    """From the end, so that each part is given back when it is copied."""
+    end = len(whole)
+    while parts:
+        part = parts.pop()
+        whole[end - len(part) : end] = part
+        end -= len(part)
 
 
 def _unsigned(values: int) -> type[np.uint8] | type[np.uint16] | type[np.uint32]:

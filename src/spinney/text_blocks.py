@@ -55,7 +55,9 @@ def read_blocks(path: str, label: str, room: Room, delimiter: str | None, encodi
                 room(sum(column.nbytes for column in columns), done / (size - start))
     except pa.ArrowInvalid:  # rows of several lengths, or one that is longer than a block
         return None
-    return from_cells(begun.header.names, [column.finish() for column in columns], begun.notes)
+    packed = [column.finish() for column in columns]
+    pa.default_memory_pool().release_unused()
+    return from_cells(begun.header.names, packed, begun.notes)
 
 
 def _plain(path: str, mark: int, delimiter: str) -> bool:

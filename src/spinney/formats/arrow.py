@@ -68,10 +68,14 @@ def read_parquet_batches(path: str, label: str, room: Room) -> RawTable | None:
             for place, column in columns.items():
                 column.add(batch.column(place))
             done += len(batch)
+            if done % (8 * _ROWS) < len(batch):
+                pa.default_memory_pool().release_unused()
             room(sum(column.nbytes for column in columns.values()), done / rows)
+        packed = tuple(column.finish() for column in columns.values())
+        pa.default_memory_pool().release_unused()
         return RawTable(
             tuple(schema.names[place] for place in kept),
-            tuple(column.finish() for column in columns.values()),
+            packed,
             notes=notes,
         )
     raise AssertionError("either of the two was left above")
