@@ -442,7 +442,7 @@ private:
         const Set near = common(op.y, op.x);
         return std::includes(near.begin(), near.end(), op.above.begin(), op.above.end()) && graph_.clique(op.above);
     }
-    // Edge by edge; where that has ended, two edges of a triangle at once, then all edges of a variable.
+    // Edge by edge; where that has ended, two edges of a triangle at once, and all edges of a variable in one.
     void force_deletes() {
         for (bool better = true; better;) {
             do {
@@ -458,7 +458,7 @@ private:
     // In triangles wrong orientations hold each other: there one in sixty pairs leads to something better, elsewhere one in 300
     // (linear-Gaussian graphs of 50 and 100 variables).
     bool force_several(int v) {
-        bool better = false;
+        bool better = false, triangles = false;
         const Set near = around(v);
         Pairs apart;
         auto both = [&] {
@@ -471,10 +471,11 @@ private:
                 Listening::look();
                 const int a = near[i], b = near[j];
                 if (!graph_.adjacent(a, v) || !graph_.adjacent(b, v) || !graph_.adjacent(a, b)) continue;
+                triangles = true;
                 apart = {{a, v}, {b, v}};
                 better |= attempt(apart, {}, both);
             }
-        if (const Set now = around(v); now.size() > 2) {
+        if (const Set now = around(v); triangles && now.size() > 2) {
             apart.clear();
             for (int u : now) apart.emplace_back(u, v);
             better |= attempt(apart, {}, both);

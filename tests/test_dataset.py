@@ -25,13 +25,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import spinney as sp
+from lazy_polars import pl
 from spinney.cells import MISSING_TEXTS
 from spinney.dataset import Dataset
 from spinney.errors import ChoiceError, DataError, FileFormatError, SpinneyError
 from spinney.kinds import Categorical, Continuous, Ordinal
 
 pd = pytest.importorskip("pandas", reason="pandas is not installed: nothing to compare with")
-pl = pytest.importorskip("polars", reason="polars is not installed: nothing to compare with")
 
 # What can stand in a text table: no lone surrogates (not UTF-8), no NUL (not text).
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import spinney as sp
+from lazy_polars import pl
 from slow import discretise as slow
 from spinney.discretise import mdl_thresholds, quantile_thresholds, width_thresholds
 from spinney.errors import ChoiceError

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from scipy.stats import binomtest
 from sklearn.tree import DecisionTreeClassifier
 
 import spinney as sp
+from lazy_polars import pl
 from spinney.evaluate import Accuracy, accuracy
 from spinney.evaluate.accuracies import _tests
 

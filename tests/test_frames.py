@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
 import spinney as sp
+from lazy_polars import pl
 
 RNG = np.random.default_rng(7)
 SMOKER = RNG.choice(["no", "yes"], 200)

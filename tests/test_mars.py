@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 import spinney as sp
+from lazy_polars import pl
 from slow.mars import Options, backward, forward, gcv
 from spinney.scores import build_source
 

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spinney as sp
+from lazy_polars import pl
 from spinney.cli import main
 from spinney.dataset import Dataset
 from spinney.doubts import named_like_an_identifier
@@ -577,10 +578,10 @@ def test_options_of_reading_reach_every_command(folder, capsys):
 
 
 def test_a_dataset_goes_to_frames_and_back():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pandas, frames = pytest.importorskip("pandas"), pl.DataFrame
     frame = {"a": ["x", "y", "x"], "b": [1.5, 2.5, 3.5]}
     data = Dataset.from_frame(frame, kinds={"a": sp.Ordinal(["y", "x"])})
-    assert isinstance(data.to_pandas(), pandas.DataFrame) and isinstance(data.to_polars(), polars.DataFrame)
+    assert isinstance(data.to_pandas(), pandas.DataFrame) and isinstance(data.to_polars(), frames)
     for made in (data.to_pandas(), data.to_polars(), data.to_arrow()):
         assert Dataset.from_frame(made).fingerprint == data.fingerprint
     assert data.head(2).n_rows == 2 and data.head(99).n_rows == 3

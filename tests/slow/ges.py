@@ -142,15 +142,17 @@ class SlowGes:
         return bool((masks[y] >> x | masks[x] >> y) & 1)
 
     def without_several(self, number: int, v: int) -> tuple[int, bool]:
-        """Two edges of v whose other ends are joined, one such pair after another; then all edges of v."""
+        """Two edges of v whose other ends are joined, one pair after another; if there was one, all edges of v."""
         before = number
         near = [u for u in range(self.n) if self.adjacent(number, u, v)]
+        triangles = False
         for i, a in enumerate(near):
             for b in near[:i]:
                 if all(self.adjacent(number, *pair) for pair in ((a, v), (b, v), (a, b))):
+                    triangles = True
                     number = self.forced(number, [(a, v), (b, v)])
         near = [u for u in range(self.n) if self.adjacent(number, u, v)]
-        if len(near) > 2:
+        if triangles and len(near) > 2:
             number = self.forced(number, [(u, v) for u in near])
         return number, number != before
 
