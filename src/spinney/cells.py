@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spinney.packed import Cells, distinct, per_value
+
 # A cell with one of these, spaces around it or not, is missing, unless the user declared the text as a level.
 MISSING_TEXTS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "#N/A", "<NA>", "NaT")
 
@@ -29,17 +31,23 @@ _HEAD = 1000  # rows that may show at once that a column is text
 class Found:
     """A column as it was understood; the reason where the type alone does not say it."""
 
-    column: pa.ChunkedArray
+    column: Cells
     reason: str | None = None
     notes: tuple[str, ...] = ()
 
 
-def as_plain(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+def as_plain(column: Cells) -> Cells | None:
     """Numbers if all cells are, else ISO dates if all are, else None. A cell such as 007 is a code, so text.
 
     Missing cells may be null already, or one of the missing texts."""
     if len(column) > _HEAD and as_plain(column.slice(0, _HEAD)) is None:
         return None  # one cell that is neither number nor date decides
+    plain: Cells | None = _all_plain(column)
+    return plain
+
+
+@per_value
+def _all_plain(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     tidied = column
     numbers = _cast(column)
     if numbers is None:
@@ -51,13 +59,14 @@ def as_plain(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     return None if _has_leading_zero(tidied) or _beyond_integers(tidied, numbers) else numbers
 
 
-def thousands_by_point(column: pa.ChunkedArray) -> bool:
+def thousands_by_point(column: Cells) -> bool:
     """Whether every point in the column may separate thousands, and one does."""
-    tidied = _tidied(as_text(column, ()))
+    tidied = _tidied(as_text(distinct(column), ()))
     pointed = tidied.filter(pc.match_substring(tidied, "."))
     return len(pointed) > 0 and bool(pc.all(pc.match_substring_regex(pointed, _THOUSANDS_BY_POINT)).as_py())
 
 
+@per_value
 def as_text(column: pa.ChunkedArray, levels: Collection[str]) -> pa.ChunkedArray:
     """The text exactly as in the file; missing where it says so and is not one of the levels declared."""
     missing = pc.is_in(pc.utf8_trim_whitespace(column), value_set=pa.array(MISSING_TEXTS, column.type))
@@ -66,6 +75,7 @@ def as_text(column: pa.ChunkedArray, levels: Collection[str]) -> pa.ChunkedArray
     return pc.if_else(missing, pa.scalar(None, column.type), column) if pc.any(missing).as_py() else column
 
 
+@per_value
 def as_float(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Decimal numbers, however many digits and zeros they begin with, or None if a cell is none."""
     tidied = _tidied(column)
@@ -119,6 +129,7 @@ def as_dates(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     return None
 
 
+@per_value
 def days(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Dates as days since 1970-01-01, times of day and durations as days.
 

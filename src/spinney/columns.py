@@ -17,6 +17,7 @@ from spinney import cells, messy
 from spinney.cells import Found
 from spinney.errors import DataError, way
 from spinney.kinds import Categorical, Continuous, Kind, Ordinal, level_text
+from spinney.packed import Cells, Packed, distinct, how_many, small_codes, spread
 
 _YEAR_9000 = 2_567_722  # days from 1970-01-01 to 9000-01-01
 _FAR_MARKERS = (-99.0, 99.0, -999.0, 999.0, -9999.0, 9999.0, -99999.0, 99999.0)
@@ -27,7 +28,9 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Encoded:
-    """A column as numbers: codes into `texts` (-1: missing), or, where texts is None, the values themselves."""
+    """A column as numbers: codes into `texts` (-1: missing), or, where texts is None, the values themselves.
+
+    Both in the smallest type that holds them, where that spares memory."""
 
     source: str  # text, true or false, categories, ordered categories, integers, numbers
     values: npt.NDArray[np.generic]
@@ -76,14 +79,12 @@ class Unusable(DataError):
     """Cells that are not one number or text each."""
 
 
-def encode(
-    name: str, column: pa.ChunkedArray, declared: Kind | None, text_file: bool, decimal: str | None = None
-) -> Encoded:
+def encode(name: str, column: Cells, declared: Kind | None, text_file: bool, decimal: str | None = None) -> Encoded:
     """Cells to numbers. `text_file`: the cells are text as it stands in a file, and numbers among them are numbers."""
     if pa.types.is_dictionary(column.type):
         if not isinstance(declared, Continuous):
             return _encode_categories(name, column)
-        column = pc.cast(column, column.type.value_type)
+        column = pc.cast(_expanded(column), column.type.value_type)
     _refuse_type(name, column.type)
     if pa.types.is_null(column.type):
         column = pc.cast(column, pa.string())
@@ -107,10 +108,14 @@ def _encode_found(name: str, found: Found, measured: bool) -> Encoded:
         numbers = replace(_encode_numbers(name, cells.days(column)), reason=_time_reason(column.type))
         return replace(numbers, source="numbers")
     if pa.types.is_boolean(column.type) and measured:
-        column = pc.cast(column, pa.float64())
+        column = pc.cast(_expanded(column), pa.float64())
     if _is_text(column.type) or pa.types.is_boolean(column.type):
         return _encode_levels(name, column)
     return _encode_numbers(name, column)
+
+
+def _expanded(column: Cells) -> pa.ChunkedArray:
+    return column.expanded() if isinstance(column, Packed) else column
 
 
 def _far_dates(name: str, column: Encoded) -> Encoded:
@@ -124,12 +129,17 @@ def _far_dates(name: str, column: Encoded) -> Encoded:
 def _far_markers(name: str, column: Encoded) -> Encoded:
     """-999 and the like stand for missing in many tables. Where they lie farther from the others than these from one
     another, that is said; they are numbers all the same."""
-    values = column.present().astype(np.float64)
+    values = column.present()
     notes = []
+    lowest, highest = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
     for marker in _FAR_MARKERS:
+        if not lowest <= marker <= highest:
+            continue
         here = values == marker
+        if here.sum() < 2:
+            continue
         others = values[~here]
-        if here.sum() < 2 or len(np.unique(others)) <= messy.FEW:  # few different integers are categories
+        if len(np.unique(others)) <= messy.FEW:  # few different integers are categories
             continue
         low, high = float(others.min()), float(others.max())
         if max(low - marker, marker - high) > max(high - low, 1.0):
@@ -166,15 +176,13 @@ def _is_time(found: pa.DataType) -> bool:
 # --- text -----------------------------------------------------------------------------------------------------------
 
 
-def _read_text(
-    name: str, column: pa.ChunkedArray, declared: Kind | None, text_file: bool, decimal: str | None
-) -> Found:
+def _read_text(name: str, column: Cells, declared: Kind | None, text_file: bool, decimal: str | None) -> Found:
     """What the texts are: numbers, dates or texts, in a declared column what the user says."""
     if isinstance(declared, Continuous):
         return _measured(name, column, decimal)
     if declared is not None:
         return Found(cells.as_text(column, declared.levels or ()) if text_file else column)
-    if not text_file and pc.count_distinct(column).as_py() <= messy.FEW:
+    if not text_file and pc.count_distinct(distinct(column)).as_py() <= messy.FEW:
         return _tidied_text(name, column, column)  # few texts of a frame are meant as texts, numbers or not
     plain = cells.as_plain(column)
     if plain is not None and not (decimal == "," and cells.thousands_by_point(column)):
@@ -184,7 +192,7 @@ def _read_text(
     return _tidied_text(name, holed if text_file else column, column) if found is None else found
 
 
-def _tidied_text(name: str, column: pa.ChunkedArray, before: pa.ChunkedArray) -> Found:
+def _tidied_text(name: str, column: Cells, before: Cells) -> Found:
     """Levels without the spaces around them; a question mark is a missing cell."""
     tidied = messy.question_marks(column)
     notes = []
@@ -192,14 +200,14 @@ def _tidied_text(name: str, column: pa.ChunkedArray, before: pa.ChunkedArray) ->
     if marks:
         are = "cell '?' is" if marks == 1 else "cells '?' are"
         notes.append(f"column {name!r}: {marks:,} {are} taken as missing")
-    changed = int(pc.sum(pc.not_equal(tidied, column)).as_py() or 0)
+    changed = how_many(column, pc.not_equal(distinct(tidied), distinct(column)))
     if changed:
         count = f"{changed:,} cell{'s' * (changed != 1)}"
         notes.append(f"column {name!r}: spaces around its values were taken away ({count})")
     return Found(tidied, None, tuple(notes))
 
 
-def _measured(name: str, column: pa.ChunkedArray, decimal: str | None) -> Found:
+def _measured(name: str, column: Cells, decimal: str | None) -> Found:
     """A column that the user calls continuous, as numbers."""
     column = cells.as_text(column, ())
     plain = cells.as_plain(column)
@@ -208,12 +216,14 @@ def _measured(name: str, column: pa.ChunkedArray, decimal: str | None) -> Found:
     if plain is not None and not (decimal == "," and cells.thousands_by_point(column)):
         return Found(plain)
     if column.null_count == len(column):
-        return Found(pc.cast(column, pa.float64()))
+        return Found(pc.cast(_expanded(column), pa.float64()))
     found = messy.understood(name, column, decimal, forced=True)
     if found is None:
-        bad = pc.index(pc.match_substring_regex(column, cells.NUMBER), False).as_py()
+        texts = distinct(column)
+        bad = pc.index(pc.match_substring_regex(texts, cells.NUMBER), False).as_py()
+        row = 1 + (column.row_of(bad) if isinstance(column, Packed) else bad)
         raise DataError(
-            f"column {name!r}, row {bad + 1}: {column[bad].as_py()[:60]!r} is not a number",
+            f"column {name!r}, row {row}: {texts[bad].as_py()[:60]!r} is not a number",
             "write numbers as 1.5",
             way("pass {} if the column is categorical", "kinds", {name: "categorical"}),
         )
@@ -223,7 +233,8 @@ def _measured(name: str, column: pa.ChunkedArray, decimal: str | None) -> Found:
 # --- numbers and levels ---------------------------------------------------------------------------------------------
 
 
-def _encode_numbers(name: str, column: pa.ChunkedArray) -> Encoded:
+def _encode_numbers(name: str, column: Cells) -> Encoded:
+    column = _expanded(column)
     missing = None
     if column.null_count:
         missing = np.asarray(pc.is_null(column).to_numpy())
@@ -240,7 +251,7 @@ def _encode_numbers(name: str, column: pa.ChunkedArray) -> Encoded:
     return Encoded("numbers", values, absent if absent.any() else None, notes=notes)
 
 
-def _encode_levels(name: str, column: pa.ChunkedArray) -> Encoded:
+def _encode_levels(name: str, column: Cells) -> Encoded:
     """Any column as codes, its levels named by the text of the values."""
     source = "text"
     if pa.types.is_boolean(column.type):
@@ -251,31 +262,44 @@ def _encode_levels(name: str, column: pa.ChunkedArray) -> Encoded:
         source = "numbers"
     if _is_time(column.type) or pa.types.is_decimal(column.type):
         column = pc.cast(column, pa.string())
-    return _encode_dictionary(source, pc.dictionary_encode(column))
+    return _encode_dictionary(source, column if isinstance(column, Packed) else pc.dictionary_encode(column))
 
 
-def _encode_categories(name: str, column: pa.ChunkedArray) -> Encoded:
+def _encode_categories(name: str, column: Cells) -> Encoded:
     """Categories of a data frame, in their order, those that no row has included."""
     ordered = column.type.ordered
     _refuse_type(name, column.type.value_type)
+    source = "ordered categories" if ordered else "categories"
+    if isinstance(column, Packed):
+        if not column.in_order:
+            raise _several_orders(name)
+        return _encode_dictionary(source, column)
     unified = column.unify_dictionaries()
     if ordered and unified.num_chunks:
         place = {level: position for position, level in enumerate(unified.chunk(0).dictionary.to_pylist())}
         for chunk in column.chunks:
             places = [place[level] for level in chunk.dictionary.to_pylist()]
             if places != sorted(places):
-                raise DataError(
-                    f"column {name!r}: the order of its categories differs from one part of the table to another; "
-                    "turn the column into text and declare it ordinal with its levels in order"
-                )
-    return _encode_dictionary("ordered categories" if ordered else "categories", unified)
+                raise _several_orders(name)
+    return _encode_dictionary(source, unified)
 
 
-def _encode_dictionary(source: str, column: pa.ChunkedArray) -> Encoded:
-    if not column.num_chunks:
+def _several_orders(name: str) -> DataError:
+    return DataError(
+        f"column {name!r}: the order of its categories differs from one part of the table to another; "
+        "turn the column into text and declare it ordinal with its levels in order"
+    )
+
+
+def _encode_dictionary(source: str, column: Cells) -> Encoded:
+    if isinstance(column, Packed):
+        dictionary, positions = column.values, column.codes
+    elif not column.num_chunks:
         return Encoded(source, np.zeros(0, np.int32), None, ())
-    whole = column.combine_chunks()
-    dictionary = whole.dictionary
+    else:
+        whole = column.combine_chunks()
+        dictionary = whole.dictionary
+        positions = np.asarray(pc.fill_null(pc.cast(whole.indices, pa.int32()), -1).to_numpy())
     floating = pa.types.is_floating(dictionary.type)
     values = list(dictionary.to_numpy(zero_copy_only=False)) if floating else dictionary.to_pylist()
     # Two categories may have one text (an Arrow dictionary may hold a value twice; 1 and "1"): they are one level.
@@ -284,8 +308,8 @@ def _encode_dictionary(source: str, column: pa.ChunkedArray) -> Encoded:
     for position, value in enumerate(values):
         if value is not None and value == value:  # NaN is not itself
             place[position] = texts.setdefault(level_text(value), len(texts))
-    indices = whole.indices
-    positions = np.asarray(pc.fill_null(pc.cast(indices, pa.int32()), -1).to_numpy())
-    codes = place[positions]
+    if isinstance(column, Packed) and (place[:-1] == np.arange(len(values))).all():
+        return Encoded(source, positions, None, tuple(texts))  # no copy
+    codes = spread(place.astype(small_codes(len(texts))), positions)
     missing = codes < 0
     return Encoded(source, codes, missing if missing.any() else None, tuple(texts))

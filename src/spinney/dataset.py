@@ -165,6 +165,7 @@ class Dataset:
     def from_raw(cls, table: RawTable, reading: Reading, *, standardise: bool = True) -> Dataset:
         """From a table as table.py reads it, under choices that are checked."""
         made = prepare(table, reading)
+        pa.default_memory_pool().release_unused()
         return cls(
             made.columns,
             made.n_rows,

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spinney.columns import Encoded, Rows
+from spinney.packed import counted
 
 ROWS_TO_JUDGE = 20  # fewer rows do not make an identifier
 NEARLY_ALL = 0.9  # the share of different values that makes one
@@ -51,14 +52,16 @@ def useless(name: str, column: Encoded, most_levels: int) -> str | None:
 def _text_identifier(name: str, column: Encoded, codes: npt.NDArray[np.generic], most_levels: int) -> str | None:
     if column.source not in ("text", "categories", "integers"):
         return None
-    rows, distinct = len(codes), len(np.unique(codes))
+    assert column.texts is not None
+    counts = counted(codes, len(column.texts))
+    rows, distinct = len(codes), int((counts > 0).sum())
     count = f"{distinct:,} different {'integers' if column.source == 'integers' else 'texts'} in {rows:,} rows"
     if distinct > NEARLY_ALL * rows:
         return f"an identifier ({count})"
     if distinct > most_levels and named_like_an_identifier(name):
         return f"an identifier by its name ({count})"
     if distinct > most_levels:
-        covered = int(np.sort(np.bincount(codes.astype(np.int64)))[1 - most_levels :].sum())
+        covered = int(np.sort(counts)[1 - most_levels :].sum())
         if covered < LEAST_COVERED * rows:
             return f"free text ({count}, the {most_levels - 1} most frequent in {covered:,} rows)"
     return None

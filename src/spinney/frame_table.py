@@ -99,15 +99,20 @@ def from_arrow(table: pa.Table) -> RawTable:
         table.validate(full=True)  # pyarrow trusts offsets and indices, and a wrong one ends the process
     except pa.ArrowException as error:
         raise DataError(f"the Arrow table contradicts itself ({first_line(error)}); make it again") from None
-    index = [name for name in _pandas_index(table) if name in names]
-    notes = (f"the pandas index {', '.join(map(repr, index[:5]))} was left out of the columns",) if index else ()
-    kept = [place for place, name in enumerate(names) if name not in index]
+    kept, notes = without_index(table.schema)
     return RawTable(tuple(names[place] for place in kept), tuple(table.column(place) for place in kept), notes=notes)
 
 
-def _pandas_index(table: pa.Table) -> list[str]:
+def without_index(schema: pa.Schema) -> tuple[list[int], tuple[str, ...]]:
+    """The places of the columns that pandas did not write for its index, and a note if there are others."""
+    index = [name for name in _pandas_index(schema) if name in schema.names]
+    notes = (f"the pandas index {', '.join(map(repr, index[:5]))} was left out of the columns",) if index else ()
+    return [place for place, name in enumerate(schema.names) if name not in index], notes
+
+
+def _pandas_index(schema: pa.Schema) -> list[str]:
     """The columns that pandas wrote for its index: row labels, not data. What cannot be read there names none."""
-    described = (table.schema.metadata or {}).get(b"pandas")
+    described = (schema.metadata or {}).get(b"pandas")
     if described is None:
         return []
     try:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spinney.cells import Found
+from spinney.packed import Cells, Packed, distinct, per_value
 
 # In a column of numbers or dates a cell with one of these, in small or capital letters, is missing.
 MARKERS = (
@@ -74,22 +75,34 @@ Mask = npt.NDArray[np.bool_]
 class _Texts:
     """The distinct texts of a column, how often each occurs, and which are markers of a missing cell."""
 
-    codes: npt.NDArray[np.int64]  # -1: missing
+    codes: npt.NDArray[np.int64]  # of the cells, or of a packed column's values; -1: missing
     texts: pa.Array
     counts: npt.NDArray[np.int64]
     marked: Mask
+    packed: Packed | None = None
 
     @classmethod
-    def of(cls, column: pa.ChunkedArray) -> _Texts:
-        tidied = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+    def of(cls, column: Cells) -> _Texts:
+        tidied = pc.utf8_trim_whitespace(pc.cast(distinct(column), pa.string()))
         whole = pc.dictionary_encode(tidied).combine_chunks()
         if isinstance(whole, pa.ChunkedArray):
             whole = whole.chunk(0)
         codes = np.asarray(pc.fill_null(pc.cast(whole.indices, pa.int64()), -1).to_numpy())
         texts = whole.dictionary
-        counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+        packed = column if isinstance(column, Packed) else None
+        counts = np.zeros(len(texts), np.int64)
+        if packed is None:
+            counts += np.bincount(codes[codes >= 0], minlength=len(texts))
+        else:
+            np.add.at(counts, codes[codes >= 0], packed.counts[codes >= 0])
         marked = pc.is_in(pc.utf8_lower(texts), value_set=pa.array(["", *MARKERS]))
-        return cls(codes, texts, counts, _mask(marked))
+        return cls(codes, texts, counts, _mask(marked), packed)
+
+    def first_row(self, of_text: Mask) -> tuple[int, str]:
+        """The first row that has one of these texts, and the text."""
+        place = int(np.append(of_text, False)[self.codes].argmax())
+        text: str = self.texts[int(self.codes[place])].as_py()
+        return place if self.packed is None else self.packed.row_of(place), text
 
 
 @dataclass
@@ -103,7 +116,7 @@ class _Read:
     whole: bool = False  # integers, written so
 
 
-def understood(name: str, column: pa.ChunkedArray, decimal: str | None, forced: bool) -> Found | None:
+def understood(name: str, column: Cells, decimal: str | None, forced: bool) -> Found | None:
     """The column as numbers or days, if that is what it holds; `forced`: the user says that it does."""
     if len(column) == column.null_count:
         return None
@@ -117,18 +130,20 @@ def understood(name: str, column: pa.ChunkedArray, decimal: str | None, forced: 
     return None
 
 
+@per_value
 def question_marks(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column of text in which a cell that is only a question mark is missing, and spaces around are taken away."""
     tidied = pc.utf8_trim_whitespace(column)
     return pc.if_else(pc.equal(tidied, "?"), pa.scalar(None, tidied.type), tidied)
 
 
-def file_decimal(columns: Iterable[pa.ChunkedArray]) -> str | None:
+def file_decimal(columns: Iterable[Cells]) -> str | None:
     """The decimal mark that most columns surely have; None if no column has a comma in its numbers, or all may have
     both."""
     votes = {",": 0, ".": 0, "either": 0, "none": 0}
     pointed = []
-    for column in columns:
+    for cells in columns:
+        column = distinct(cells)
         if pc.any(pc.match_substring(column, ",")).as_py():
             votes[_vote(pc.unique(column))] += 1
         elif pc.any(pc.match_substring(column, ".")).as_py():
@@ -348,8 +363,7 @@ def _found(name: str, texts: _Texts, read: _Read) -> Found:
     odd = unknown & ~texts.marked
     if odd.any():
         count = int(texts.counts[odd].sum())
-        row = int(np.append(odd, False)[texts.codes].argmax())
-        text = texts.texts[int(texts.codes[row])].as_py()
+        row, text = texts.first_row(odd)
         more = f" and {count - 1:,} more such cells" if count > 1 else ""
         notes.append(
             f"column {name!r}, row {row + 1}: {text[:60]!r}{more} {_are(count)} taken as missing, the others are "
@@ -358,7 +372,8 @@ def _found(name: str, texts: _Texts, read: _Read) -> Found:
     column: pa.Array = pa.array(values, from_pandas=True)
     if read.whole:
         column = pc.cast(column, pa.int64())
-    return Found(pa.chunked_array([column]), None if read.reason == "numbers" else read.reason, tuple(notes))
+    cells = pa.chunked_array([column]) if texts.packed is None else texts.packed.with_values(column)
+    return Found(cells, None if read.reason == "numbers" else read.reason, tuple(notes))
 
 
 def _cells(count: int) -> str:

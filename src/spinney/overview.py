@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import pyarrow as pa
-
 from spinney.columns import Encoded
 from spinney.errors import DataError
 from spinney.kinds import Kind, LeftOut
+from spinney.packed import Cells
 from spinney.prepare import Prepared, prepare
 from spinney.reading import Reading
 from spinney.table import RawTable
@@ -67,9 +66,7 @@ def overview(table: RawTable, reading: Reading) -> Overview:
     return Overview(views, (*found.notes, *notes, *problems.get("", ())), rows, found.n_rows)
 
 
-def _view(
-    name: str, found: Prepared, problems: list[str] | tuple[str, ...], cells: Mapping[str, pa.ChunkedArray]
-) -> ColumnView:
+def _view(name: str, found: Prepared, problems: list[str] | tuple[str, ...], cells: Mapping[str, Cells]) -> ColumnView:
     column, encoded = found.columns.get(name), found.encoded.get(name)
     distinct, missing = _counts(encoded)
     example = _example(cells.get(name))
@@ -88,7 +85,7 @@ def _counts(encoded: Encoded | None) -> tuple[int, int]:
     return len(set(encoded.present().tolist())), missing
 
 
-def _example(column: pa.ChunkedArray | None) -> str:
+def _example(column: Cells | None) -> str:
     """The first cell that is not empty."""
     if column is None:
         return ""

@@ -13,13 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pyarrow as pa
 
 from spinney import holes
 from spinney.columns import Column, Encoded, Rows, Unusable, encode
 from spinney.doubts import useless
 from spinney.errors import DataError
 from spinney.messy import file_decimal
+from spinney.packed import Cells
 from spinney.reading import Reading, shown
 from spinney.settle import MOST_LEVELS, Rules, few_integers, settle
 from spinney.table import RawTable
@@ -51,6 +51,7 @@ def prepare(
 ) -> Prepared:
     """The columns of a table, settled. What is wrong is raised, or, column by column, handed to `problem`; `found`
     then holds how far it went."""
+    overview = found is not None
     names, notes = _names(table.names)
     columns = dict(zip(names, table.columns, strict=True))
     found = Prepared() if found is None else found
@@ -62,6 +63,8 @@ def prepare(
     found.notes += [f"column {name!r} has spaces around its name" for name in chosen if name != name.strip()]
     found.encoded = _encoded({name: columns[name] for name in chosen}, table.text, reading, found, problem)
     kept = _worth_reading(found, reading)
+    if not overview:
+        found.encoded = {}  # of very many rows, memory that is needed
     if found.n_rows == 1:
         found.notes.append("the table has one row, from which no dependence can be learned")
     decided = _decided(kept, found.n_rows, reading, table.text, problem)
@@ -94,7 +97,7 @@ def _names(given: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _encoded(
-    columns: Mapping[str, pa.ChunkedArray], text: bool, reading: Reading, found: Prepared, problem: Problem | None
+    columns: Mapping[str, Cells], text: bool, reading: Reading, found: Prepared, problem: Problem | None
 ) -> dict[str, Encoded]:
     """Columns side by side in threads: the work is Arrow's, which lets go of the interpreter lock."""
     decimal = reading.decimal
@@ -171,7 +174,7 @@ def _decided(
 
 
 def _settled(
-    kept: Mapping[str, Encoded], rows: Rows, as_level: set[str], reading: Reading, problem: Problem | None
+    kept: dict[str, Encoded], rows: Rows, as_level: set[str], reading: Reading, problem: Problem | None
 ) -> dict[str, Column]:
     rules = Rules(
         add_levels=reading.unseen == "allow",
@@ -180,7 +183,8 @@ def _settled(
         every_row=reading.every_row,
     )
     settled = {}
-    for name, column in kept.items():
+    for name in list(kept):
+        column = kept.pop(name)
         own = replace(rules, missing_level=name in as_level)
         try:
             settled[name] = settle(name, column, reading.declared.get(name), rows, own)

@@ -48,6 +48,11 @@ def line_ends_in_cells(data: bytes, delimiter: str, width: int, label: str) -> t
     return True, [f"{hold} line ends inside quotes (the first opens in line {line_of(data, first)})"]
 
 
+def lines_are_whole(data: bytes, delimiter: str) -> bool:
+    """Whether every quote opens or closes a cell of one line, or is one of two in it, as far as can be seen at once."""
+    return data.find(_QUOTE) < 0 or _regular_cells(data, delimiter) == (set(), None)
+
+
 def _regular_cells(data: bytes, delimiter: str) -> tuple[set[int], int | None]:
     """Where cells with line ends open, or a doubled quote in them stands; and from where on to look more carefully.
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from spinney.errors import DataError, FileFormatError
+from spinney.packed import Cells, Packed, distinct, spread, truths
 
 _INDEX_NAMES = ("", "Unnamed: 0")  # how pandas and R name the numbers of the rows in a text file
 _SHOWN = 3  # names that a note lists
@@ -23,12 +25,12 @@ class RawTable:
     """Named columns as they were read; `text` says that the cells are those of a text file or an Excel sheet."""
 
     names: tuple[str, ...]
-    columns: tuple[pa.ChunkedArray, ...]
+    columns: tuple[Cells, ...]
     text: bool = False
     notes: tuple[str, ...] = ()
 
 
-def from_cells(names: Sequence[str], columns: Sequence[pa.ChunkedArray], notes: Iterable[str] = ()) -> RawTable:
+def from_cells(names: Sequence[str], columns: Sequence[Cells], notes: Iterable[str] = ()) -> RawTable:
     """The table of columns of text: without empty rows, empty columns and row numbers, every column with a name."""
     said = list(notes)
     kept = dict(enumerate(columns))  # by position in the file, which gives names to columns that have none
@@ -40,7 +42,7 @@ def from_cells(names: Sequence[str], columns: Sequence[pa.ChunkedArray], notes: 
     return RawTable(tuple(given), tuple(kept.values()), text=True, notes=tuple(said))
 
 
-def _without_empty_rows(columns: dict[int, pa.ChunkedArray], notes: list[str]) -> dict[int, pa.ChunkedArray]:
+def _without_empty_rows(columns: dict[int, Cells], notes: list[str]) -> dict[int, Cells]:
     rows = None  # those that are empty in all columns so far
     for column in columns.values():
         here = column if rows is None else column.take(rows)
@@ -55,11 +57,12 @@ def _without_empty_rows(columns: dict[int, pa.ChunkedArray], notes: list[str]) -
     return {position: column.filter(pa.array(full)) for position, column in columns.items()}
 
 
-def _is_empty(column: pa.ChunkedArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return np.asarray(pc.equal(pc.utf8_trim(column, " \t"), "").to_numpy())
+def _is_empty(column: Cells) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    empty = truths(pc.equal(pc.utf8_trim(distinct(column), " \t"), ""))
+    return spread(empty, column.codes) if isinstance(column, Packed) else empty
 
 
-def _leave_out_empty_columns(names: Sequence[str], columns: dict[int, pa.ChunkedArray], notes: list[str]) -> None:
+def _leave_out_empty_columns(names: Sequence[str], columns: dict[int, Cells], notes: list[str]) -> None:
     """Columns without a name and without cells, such as a delimiter at the end of every line makes."""
     nameless = [position for position in columns if not names[position].strip()]
     gone = [position for position in nameless if bool(_is_empty(columns[position]).all())]
@@ -71,11 +74,13 @@ def _leave_out_empty_columns(names: Sequence[str], columns: dict[int, pa.Chunked
         notes.append(f"left out {counted(len(gone), 'empty column')} without a name")
 
 
-def _leave_out_row_numbers(names: Sequence[str], columns: dict[int, pa.ChunkedArray], notes: list[str]) -> None:
+def _leave_out_row_numbers(names: Sequence[str], columns: dict[int, Cells], notes: list[str]) -> None:
     if len(columns) < 2 or 0 not in columns or names[0].strip() not in _INDEX_NAMES:
         return
+    if len(distinct(columns[0])) < len(columns[0]):
+        return
     try:
-        numbers = pc.cast(columns[0], pa.int64()).to_numpy()
+        numbers = pc.cast(distinct(columns[0]), pa.int64()).to_numpy()
     except pa.ArrowInvalid:
         return
     if len(numbers) and numbers[0] >= 0 and bool((np.diff(numbers) > 0).all()):

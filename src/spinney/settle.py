@@ -19,6 +19,7 @@ from spinney.columns import Codes, Column, Encoded, Floats, Rows
 from spinney.doubts import odd_texts
 from spinney.errors import DataError, named, way
 from spinney.kinds import MAX_LEVELS, Categorical, Continuous, Kind, Ordinal, code_type
+from spinney.packed import counted, pieces, small_codes, spread
 from spinney.reading import shown
 
 FEW_INTEGERS = 10  # an integer column with at most so many distinct values is categorical
@@ -59,15 +60,15 @@ def few_integers(column: Encoded) -> Encoded:
         return column
     present = column.present()
     few = len(np.unique(present[:1000])) <= FEW_INTEGERS
-    if not few and (len(present) == 0 or int(np.abs(present.astype(np.float64)).max()) <= _EXACT_INTEGERS):
+    if not few and (len(present) == 0 or max(-float(present.min()), float(present.max())) <= _EXACT_INTEGERS):
         return column
     distinct = np.asarray(pc.unique(pa.array(present)).sort().to_numpy())
     if len(distinct) > FEW_INTEGERS and len(np.unique(distinct.astype(np.float64))) == len(distinct):
         return column
-    if len(distinct) == 0:
-        codes = np.full(len(column.values), -1, np.int32)
-    else:
-        codes = np.minimum(np.searchsorted(distinct, column.values), len(distinct) - 1).astype(np.int32)
+    codes = np.full(len(column.values), -1, small_codes(len(distinct)))
+    if len(distinct):
+        for piece in pieces(len(codes)):
+            codes[piece] = np.minimum(np.searchsorted(distinct, column.values[piece]), len(distinct) - 1)
     if column.missing is not None:
         codes[column.missing] = -1
     return replace(column, values=codes, texts=tuple(str(value) for value in distinct))
@@ -139,9 +140,8 @@ def _refuse_outside(name: str, values: Floats, declared: Continuous, rows: Rows)
 
 def _settle_discrete(name: str, column: Encoded, declared: Kind | None, rows: Rows, rules: Rules) -> Column:
     assert column.texts is not None and not isinstance(declared, Continuous)
-    codes = column.values.astype(np.int32, copy=False)
-    present = codes if column.missing is None else codes[~column.missing]
-    counts = np.bincount(present, minlength=len(column.texts))
+    codes = column.values
+    counts = counted(codes, len(column.texts), column.missing)
     seen = [text for text, count in zip(column.texts, counts, strict=True) if count]
     notes: list[str] = []
     if declared is not None and declared.levels is not None:
@@ -178,8 +178,9 @@ def _settle_discrete(name: str, column: Encoded, declared: Kind | None, rows: Ro
             "leave the column out if it is an identifier",
             way("pass {} if it holds numbers", "kinds", {name: "continuous"}),
         )
-    final = place[codes].astype(code_type(levels))
-    assert int(place[codes].min()) >= 0, "a cell without a level: our bug"
+    assert int(place[:-1][counts > 0].min(initial=0)) >= 0, "a cell without a level: our bug"
+    assert column.missing is None or place[-1] >= 0, "a missing cell without a level: our bug"
+    final = spread(place.astype(code_type(levels)), codes)
     if final.min() == final.max():
         notes.append(f"column {name!r} is constant: every row has {levels[int(final[0])]!r}")
     if len(levels) > MANY_LEVELS:

@@ -34,6 +34,7 @@ _NOT_TABLES = {
 }
 _GZIP = b"\x1f\x8b"
 _TIMES_THE_BYTES = 3  # memory that a table takes while it is read, as a multiple of its bytes
+_TIMES_PACKED = 2.2  # the same of packed columns: what was read, and what it was found to be
 
 
 def read_table(
@@ -50,6 +51,10 @@ def read_table(
         raise ChoiceError(f"delimiter {delimiter[:20]!r} cannot separate cells; give one character, such as ';'")
     if encoding is not None:
         known_encoding(encoding)
+    given = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
+    large = None if label == "-" else _in_batches(label, given)
+    if large is not None:
+        return large
     raw = _raw_bytes(label)
     if label == "-":
         label = "standard input"
@@ -57,6 +62,41 @@ def read_table(
         raw = _unzipped(raw, label)
     if len(raw) == 0:
         raise FileFormatError(f"{label} is empty; give a table with a header line and at least one row")
+    found, options = _chosen(raw, label, given)
+    table = loaded(found.read)(raw, label, **options)
+    return table if isinstance(table, RawTable) else read_frame(table)
+
+
+def _in_batches(label: str, given: dict[str, str | None]) -> RawTable | None:
+    """The table in a large file, in packed columns; None: it has to be read at once, or is not large."""
+    try:
+        if not os.path.isfile(label) or not os.path.getsize(label):
+            return None
+        with open(label, "rb") as file:
+            beginning = file.read(1 << 12)
+    except (OSError, ValueError):
+        return None  # which reading at once says in a sentence
+    if beginning.startswith((_GZIP, _ZIP)):
+        return None
+    found, options = _chosen(beginning, label, given)
+    if not found.read_large:
+        return None
+    there = available_memory()
+
+    def room(taken: int, share: float) -> None:
+        needed = _TIMES_PACKED * taken / share
+        if needed > there:
+            raise FileFormatError(
+                f"{label}: its cells, packed, need about {needed / 1e9:,.1f} GB while they are read, and "
+                f"{there / 1e9:,.1f} GB are available; take fewer rows or columns, or a machine with more memory"
+            )
+
+    table: RawTable | None = loaded(found.read_large)(label, label, room, **options)
+    return table
+
+
+def _chosen(raw: bytes, label: str, given: dict[str, str | None]) -> tuple[Format, dict[str, str | None]]:
+    """The format of a file that begins so, and its own ones of the options given."""
     suffix, _ = split_suffix(label)
     named = {ending: row for row in _formats() for ending in row.suffixes}
     found, expected = _format(raw, label, suffix), named.get(suffix)
@@ -64,14 +104,14 @@ def read_table(
         article = {"text": "a text", "excel": "an Excel"}.get(found.name, f"a {found.name.capitalize()}")
         raise FileFormatError(f"{label} holds {article} file, which {suffix} does not say; give it the right suffix")
     own = {option.name for option in found.options}
-    if sheet is not None and "sheet" not in own:
-        raise ChoiceError(f"{label} is not an Excel file and has no sheets; leave {written('sheet')} {sheet!r} out")
-    given = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
+    if given["sheet"] is not None and "sheet" not in own:
+        raise ChoiceError(
+            f"{label} is not an Excel file and has no sheets; leave {written('sheet')} {given['sheet']!r} out"
+        )
     if not check_threads():
         pa.set_cpu_count(1)
         pa.set_io_thread_count(1)
-    table = loaded(found.read)(raw, label, **{name: value for name, value in given.items() if name in own})
-    return table if isinstance(table, RawTable) else read_frame(table)
+    return found, {name: value for name, value in given.items() if name in own}
 
 
 def _formats() -> list[Format]:

@@ -21,17 +21,17 @@ from spinney.raw_table import RawTable, counted, first_line, from_cells
 from spinney.text_bytes import as_utf8, line_of
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-_SPACE = " "  # R separates cells by it; looked for where none of the others separates anything, except in a .csv
+SPACE = " "  # R separates cells by it; looked for where none of the others separates anything, except in a .csv
 _SPACES_AROUND = re.compile(rb"(?m)^ +| +(?=\r?$)")
 _SPACES_BETWEEN = re.compile(rb" {2,}")
 
 _SAMPLE = 65_536  # bytes of the beginning that delimiter and header are found in; more if its lines are long
-_LARGEST_SAMPLE = 1 << 25
+LARGEST_SAMPLE = 1 << 25
 _LINES = 20  # that the sample should hold
 _RECORDS = 200  # that are looked at
 _LONGEST_NAME = 10_000
 _MOST_COLUMNS = 200_000
-_BLOCK = 1 << 22  # bytes that pyarrow parses at a time; a longer row needs a larger block
+BLOCK = 1 << 22  # bytes that pyarrow parses at a time; a longer row needs a larger block
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9.]*[0-9],[0-9]+\s*")
 
 
@@ -44,17 +44,43 @@ class _Sample:
     text: str
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """What the first lines say of a text table."""
+
+    delimiter: str
+    header: Header
+    start: int  # the byte at which the rows begin
+    notes: tuple[str, ...]
+
+
 def read_text_table(raw: bytes, label: str, delimiter: str | None, encoding: str | None, suffix: str) -> RawTable:
     data, notes = as_utf8(raw, encoding, label)
-    head = _head(data)
-    if delimiter is None:
-        delimiter = "\t" if suffix == ".tsv" and "\t" in head else _sniffed(head, suffix)
-    if delimiter == _SPACE:
+    head = head_of(data)
+    delimiter = delimiter or found_delimiter(head, suffix)
+    if delimiter == SPACE:
         notes.append("cells are separated by spaces")
         if b'"' not in data:  # columns may be aligned by several spaces
             data = _SPACES_BETWEEN.sub(b" ", _SPACES_AROUND.sub(b"", data))
-            head = _head(data)
-    sample = _split(head, delimiter, whole=len(head.encode()) == len(data))
+            head = head_of(data)
+    begun = beginning(data, head, delimiter, label)
+    notes += begun.notes
+    long_cells, said = line_ends_in_cells(data, delimiter, len(begun.header.names), label)
+    body = pa.py_buffer(data).slice(begun.start)
+    table = _parsed(body, delimiter, len(begun.header.names), long_cells)
+    if table is None:
+        table = _mended(data, begun.start, label, delimiter, begun.header, notes)
+    return from_cells(begun.header.names, table.columns, [*notes, *said])
+
+
+def found_delimiter(head: str, suffix: str) -> str:
+    return "\t" if suffix == ".tsv" and "\t" in head else _sniffed(head, suffix)
+
+
+def beginning(data: bytes, head: str, delimiter: str, label: str, whole: bool = True) -> Beginning:
+    """The header and where the rows begin. `data`: the text, or, if not `whole`, more of it than `head`."""
+    notes = []
+    sample = _split(head, delimiter, whole=whole and len(head.encode()) == len(data))
     header = find_header(sample.records)
     if header is None:
         raise FileFormatError(f"{label} holds only empty lines; give a table with a header line")
@@ -65,12 +91,7 @@ def read_text_table(raw: bytes, label: str, delimiter: str | None, encoding: str
         notes.append(f"skipped {counted(header.skipped, 'line')} before the header")
     if all(is_number(name) for name in header.names):
         notes.append(f"the first line of {label} was taken as column names, though all of them are numbers")
-    long_cells, said = line_ends_in_cells(data, delimiter, len(header.names), label)
-    body = pa.py_buffer(data).slice(start)
-    table = _parsed(body, delimiter, len(header.names), long_cells)
-    if table is None:
-        table = _mended(data, start, label, delimiter, header, notes)
-    return from_cells(header.names, table.columns, [*notes, *said])
+    return Beginning(delimiter, header, start, tuple(notes))
 
 
 def _check_names(names: tuple[str, ...], label: str, line: int) -> None:
@@ -87,10 +108,10 @@ def _check_names(names: tuple[str, ...], label: str, line: int) -> None:
         )
 
 
-def _head(data: bytes) -> str:
+def head_of(data: bytes) -> str:
     """The beginning, as long as it takes to hold some lines."""
     size = _SAMPLE
-    while size < min(len(data), _LARGEST_SAMPLE):
+    while size < min(len(data), LARGEST_SAMPLE):
         head = data[:size]
         if head.count(b"\n") + head.count(b"\r") >= _LINES:
             break
@@ -135,7 +156,7 @@ def _sniffed(head: str, suffix: str) -> str:
             if (share, width) > most:
                 best, most = delimiter, (share, width)
     if not found:
-        return _SPACE if suffix != ".csv" and _separated_by_spaces(head) else ","
+        return SPACE if suffix != ".csv" and _separated_by_spaces(head) else ","
     if best == ",":
         # Every number of "1,5;2,5" has a comma, so commas may look as regular as the delimiter.
         for delimiter, (share, _) in found.items():
@@ -148,7 +169,7 @@ def _separated_by_spaces(head: str) -> bool:
     """Do spaces split every line into the same number of cells? In R's files the header may lack one."""
     if '"' not in head:
         head = re.sub(" +", " ", re.sub(r"(?m)^ +| +(?=\r?$)", "", head))
-    records = [record for record in _split(head, _SPACE, whole=len(head) < _SAMPLE).records if record != [""]]
+    records = [record for record in _split(head, SPACE, whole=len(head) < _SAMPLE).records if record != [""]]
     widths = {len(record) for record in records[1:]}
     header = find_header(records)
     return len(records) > 2 and len(widths) == 1 and header is not None and {len(header.names)} == widths != {1}
@@ -165,15 +186,8 @@ def _parsed(body: pa.Buffer, delimiter: str, width: int, long_cells: bool) -> pa
     names = [str(place) for place in range(width)]
     if body.size == 0:
         return pa.table({name: pa.array([], pa.string()) for name in names})
-    converting = pyarrow.csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, quoted_strings_can_be_null=False
-    )
-    parsing = pyarrow.csv.ParseOptions(
-        delimiter=delimiter,
-        newlines_in_values=long_cells,
-        ignore_empty_lines=width > 1,  # in a table of one column an empty line is an empty cell
-    )
-    for block in (_BLOCK, body.size + 1):
+    parsing, converting = as_text_cells(delimiter, width, long_cells)
+    for block in (BLOCK, body.size + 1):
         reading = pyarrow.csv.ReadOptions(column_names=names, block_size=min(max(block, 1), 2**31 - 1))
         try:
             return pyarrow.csv.read_csv(pa.BufferReader(body), reading, parsing, converting)
@@ -181,6 +195,23 @@ def _parsed(body: pa.Buffer, delimiter: str, width: int, long_cells: bool) -> pa
             if "straddling" not in str(error):  # a row longer than a block
                 return None
     return None
+
+
+def as_text_cells(
+    delimiter: str, width: int, long_cells: bool
+) -> tuple[pyarrow.csv.ParseOptions, pyarrow.csv.ConvertOptions]:
+    """How pyarrow is to parse: every cell as the text that it is. The columns are called by their place."""
+    parsing = pyarrow.csv.ParseOptions(
+        delimiter=delimiter,
+        newlines_in_values=long_cells,
+        ignore_empty_lines=width > 1,  # in a table of one column an empty line is an empty cell
+    )
+    converting = pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(map(str, range(width)), pa.string()),
+        strings_can_be_null=False,
+        quoted_strings_can_be_null=False,
+    )
+    return parsing, converting
 
 
 def _mended(data: bytes, start: int, label: str, delimiter: str, header: Header, notes: list[str]) -> pa.Table:

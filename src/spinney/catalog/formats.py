@@ -55,6 +55,7 @@ _FORMATS = (
         suffixes=(".csv", ".tsv", ".txt"),
         holds=("table",),
         read="spinney.formats.delimited:read",
+        read_large="spinney.text_blocks:read_blocks",
         write="spinney.formats.delimited:write",
     ),
     Format(
@@ -63,6 +64,7 @@ _FORMATS = (
         suffixes=(".parquet",),
         holds=("table",),
         read="spinney.formats.arrow:read_parquet",
+        read_large="spinney.formats.arrow:read_parquet_batches",
         write="spinney.formats.arrow:write_parquet",
         starts=(b"PAR1",),
     ),

@@ -72,11 +72,14 @@ HELD = ("network", "graph", "parent sets", "table")  # what files hold; a graph 
 class Format(Entry):
     """A file format. `read` takes a path and returns what the file holds, `write` takes that and a
     path. Tables are told by their content too: there `read` takes the bytes and the name of the file, with options by
-    name, and returns columns (a RawTable, or any data frame); `write` takes a Dataset and the suffix, and returns
+    name, and returns columns (a RawTable, or any data frame); `read_large` takes the path of a large file, its name,
+    and a function that is told what has been taken so far (text_blocks.Room), and returns a RawTable, or None where the
+    file has to be read at once; `write` takes a Dataset and the suffix, and returns
     bytes."""
 
     suffixes: tuple[str, ...] = ()  # with the dot; .gz may follow everywhere
     holds: tuple[str, ...] = ("network",)  # what its files may hold, of HELD
     read: Code = ""
     write: Code = ""
+    read_large: Code = ""  # of a table: batch by batch
     starts: tuple[bytes, ...] = ()  # of a table: how its files begin
