@@ -68,7 +68,7 @@ def test_the_examples_of_a_page_run(page: Path, desk: Path) -> None:
     for language, block in FENCE.findall(page.read_text(encoding="utf-8")):
         if language == "python":
             exec(compile(block, f"{page.name}: {block.splitlines()[0]}", "exec"), names)
-        elif language in ("sh", "console"):
+        elif language in ("sh", "console") and os.environ.get("SPINNEY_SANITIZER") != "tsan":  # where bash crashes
             for line in re.findall(r"^(?:\$ )?(spinney .*)$", block.replace("\\\n", " "), re.MULTILINE):
                 done = subprocess.run(["bash", "-c", line], env=env, capture_output=True, text=True, timeout=60)
                 assert done.returncode in (0, 1), f"{line}\n{done.stderr}"
