@@ -52,6 +52,9 @@ def read_table(
     if encoding is not None:
         known_encoding(encoding)
     given = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet}
+    if not check_threads():
+        pa.set_cpu_count(1)
+        pa.set_io_thread_count(1)
     large = None if label == "-" else _in_batches(label, given)
     if large is not None:
         return large
@@ -108,9 +111,6 @@ def _chosen(raw: bytes, label: str, given: dict[str, str | None]) -> tuple[Forma
         raise ChoiceError(
             f"{label} is not an Excel file and has no sheets; leave {written('sheet')} {given['sheet']!r} out"
         )
-    if not check_threads():
-        pa.set_cpu_count(1)
-        pa.set_io_thread_count(1)
     return found, {name: value for name, value in given.items() if name in own}
 
 
