@@ -15,6 +15,7 @@ import random
 import subprocess
 import sys
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -476,8 +477,9 @@ def test_types_of_pandas():
 
 
 def test_closed_standard_input_and_paths_that_cannot_be(tmp_path, capsys):
-    command = f"\"{sys.executable}\" -c \"from spinney.cli import main; raise SystemExit(main(['kinds', '-']))\" <&-"
-    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120)
+    command = [sys.executable, "-c", "from spinney.cli import main; raise SystemExit(main(['kinds', '-']))"]
+    closed = partial(os.close, 0)
+    done = subprocess.run(command, preexec_fn=closed, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2 and "standard input is closed" in done.stderr
     for path in ("a\0b.csv", "\ud800.csv", "x" * 5000 + ".csv"):
         says(lambda path=path: read_table(path), SpinneyError)
