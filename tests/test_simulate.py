@@ -636,3 +636,9 @@ def test_bad_input_gets_one_sentence(case: str) -> None:
 def test_rising_names_are_also_rising_numbers() -> None:
     names = sp.simulate.mixed(120, 0, 1).data.names
     assert all(a < b for a, b in pairwise(names)) and names[0] == "X001" and names[-1] == "X120"
+
+
+@pytest.mark.parametrize("local", ["forest", {}, ["table"], None])
+def test_a_kind_of_local_models_that_there_is_not_is_refused(local: Any) -> None:
+    with pytest.raises(sp.ChoiceError, match="there is no local model"):
+        sp.simulate.random_network(5, 2, local=local)

@@ -178,7 +178,7 @@ def random_network(
     >>> sp.simulate.random_network(10, 2, local="tree", seed=1).sample(100)
     """
     _check_seed(seed)
-    if local not in _LOCALS:
+    if not isinstance(local, str) or local not in _LOCALS:
         raise ChoiceError(f"there is no local model {local!r}; choose one of {', '.join(_LOCALS)}")
     if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0.01 <= alpha <= 1e6:
         raise ChoiceError(f"alpha must be a number from 0.01 to 1000000, not {alpha!r}")
