@@ -26,7 +26,7 @@ GAUSSIAN = ("ecoli70", "magic-niab", "magic-irri", "arth150")
 DISCRETE = ("alarm", "hailfinder", "andes", "pigs")
 GAUSSIAN_ROWS, DISCRETE_ROWS = 2000, 5000
 MOST_EXACT = 300  # columns: the sets of three parents of more do not fit into memory
-SEARCHES = ("ges", "boss", "boss(polish=True)", "tabu", "exact")
+SEARCHES = ("ges", "boss", "boss(patience=0)", "tabu", "exact")
 Row = dict[str, Any]
 
 

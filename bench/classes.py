@@ -132,7 +132,7 @@ CONTENDERS = [
     spinney("ges"),
     spinney("ges", extended=False),
     spinney("boss"),
-    spinney("boss", polish=True),
+    spinney("boss", patience=0),
     andrey("ges"),
     andrey("boss"),
 ]

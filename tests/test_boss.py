@@ -27,6 +27,7 @@ from slow.oracle import Oracle, random_dags
 from spinney import _core
 from spinney.constraints import allowed_by
 from spinney.scores import build_source
+from spinney.search import ges
 
 
 def table(seed: int, n: int = 6, rows: int = 60, discrete: float = 0.5) -> sp.Dataset:
@@ -148,6 +149,21 @@ def test_ges_polishes_the_result_and_makes_it_never_worse(score):
         assert polished.score == pytest.approx(sp.score(data, polished.parents, score=score), rel=1e-12)
         assert [value for _, value, _ in polished.trace] == sorted(value for _, value, _ in polished.trace)
     assert better
+
+
+@pytest.mark.parametrize(("score", "equivalent"), [("cg", True), ("bge", True), ("lr", False), ("pcart", False)])
+def test_the_polish_is_taken_where_equivalent_graphs_score_the_same(score, equivalent, monkeypatch):
+    data = table(7, 6, discrete=0.0) if score == "bge" else table(7, 6)
+    plain, calls = ges.run, []
+    monkeypatch.setattr(ges, "run", lambda problem: calls.append(problem) or plain(problem))
+    taken = []
+    for polish in ("auto", True, False):
+        before = len(calls)
+        sp.find(data, score=score, search="boss", seed=1, polish=polish)
+        taken.append(len(calls) > before)
+    assert taken == [equivalent, True, False]
+    with pytest.raises(sp.ChoiceError, match="polish must be auto, True or False, not 'maybe'"):
+        sp.find(data, score=score, search="boss", polish="maybe")
 
 
 def test_listed_sets_are_searched_too():

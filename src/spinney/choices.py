@@ -64,8 +64,11 @@ class Option:
                 raise ChoiceError(f"{where}: option {self.name} must be the name of a column, not {value!r}")
             return value
         if self.kind == "truth":
+            if isinstance(value, str) and value in self.words:  # neither, but one of these
+                return value
             if str(value).lower() not in ("true", "false"):
-                raise ChoiceError(f"{where}: option {self.name} must be True or False, not {value!r}")
+                wanted = ", ".join((*self.words, "True"))
+                raise ChoiceError(f"{where}: option {self.name} must be {wanted} or False, not {value!r}")
             return str(value).lower() == "true"
         if isinstance(value, str) and value in self.words:  # a number, or one of these
             return value

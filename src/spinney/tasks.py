@@ -135,9 +135,7 @@ class AtWork:
         return self._ended.wait(seconds)
 
 
-def _watch(
-    job: _Work[Task, Answer], helpers: AtWork, deadline: Deadline, report: Callable[[int], None]
-) -> str:
+def _watch(job: _Work[Task, Answer], helpers: AtWork, deadline: Deadline, report: Callable[[int], None]) -> str:
     """Until all threads have ended, or have had time to hear that they should."""
     stopped, told, end = "", -1, float("inf")
     while not helpers.ended() and time.perf_counter() < end:

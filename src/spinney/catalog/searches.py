@@ -80,13 +80,20 @@ _BOSS = (
     ),
     Option(
         "patience",
-        2,
+        1,
         "perturbations per variable without improvement before a run ends; 0 is a plain climb",
         kind="integer",
         low=0,
         open=False,
     ),
-    Option("polish", False, "whether ges goes on from the result; kept if better", kind="truth"),
+    Option(
+        "polish",
+        "auto",
+        "whether ges goes on from the climb and from the perturbations, kept if better; auto: where the score is equal "
+        "on Markov equivalent DAGs",
+        kind="truth",
+        words={"auto": ()},
+    ),
 )
 
 _EXACT = (
