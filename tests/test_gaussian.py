@@ -210,7 +210,7 @@ def test_the_same_bits_one_by_one_together_and_in_threads(score):
 
 
 def test_near_scores_without_a_parent_are_the_scores():
-    """What ges and boss rank deletes by. Copies of columns, near copies and discrete columns have none, or right ones."""
+    """What ges and boss rank deletes by. Copies and discrete columns have none, or right ones."""
     rng = np.random.default_rng(3)
     answered = 0
     for case in range(60):
