@@ -95,7 +95,8 @@ def _as_asked(job: Job, method: Choice, start: Start, reserve: float) -> Graph:
     if quick is None or graph.found.score >= quick.found.score - ROUNDED * abs(quick.found.score):
         return graph
     assert sets is not None  # some of its families were not scored in time
-    return replace(_ended(quick, graph.found.stopped, graph.found.seconds), why=_too_many(sets) if sets.unscored else "")
+    why = _too_many(sets) if sets.unscored else ""
+    return replace(_ended(quick, graph.found.stopped, graph.found.seconds), why=why)
 
 
 def _by_auto(job: Job, ways: Ways, start: Start, reserve: float) -> Graph:
