@@ -64,7 +64,7 @@ struct Term {
     std::size_t absorbed = 0;                            // orthonormal columns that the growths know of
     std::vector<Growth> growths;
     double gain = infinity;                              // the best reduction when last searched
-    int searched = 0;                                    // the step of that
+    int searched = 0;                                    // how many places were taken then, or when it was added
 };
 
 struct Candidate {
@@ -109,7 +109,7 @@ public:
         const int most = spec_.most_terms(columns_.size());
         const double alone = mars_gcv(total_, all_rows_, 1, spec_.penalty);
         double before = 0, last = infinity;
-        for (step_ = 1; places_ + 2 <= most; ++step_) {
+        while (places_ + 2 <= most) {
             const Candidate best = search(std::min(1.01 * squares_, 10 * last));
             if (best.reduction <= 0) return "no term lowers the squares";
             const std::size_t terms = terms_.size();
@@ -149,21 +149,26 @@ private:
     }
 
     std::vector<std::size_t> parents() {
-        std::vector<std::size_t> all;
+        struct Place { std::size_t term; double gain, rank; int searched, place; };
+        constexpr std::size_t nothing = ~std::size_t{0};
+        std::vector<Place> queue;
+        for (int place = static_cast<int>(empty_.size()) + 1; place <= static_cast<int>(terms_.size()); ++place) empty_.push_back(place - 1 - place % 2);
+        for (int searched : empty_) queue.push_back({nothing, infinity, 0, searched, static_cast<int>(queue.size())});
         for (std::size_t t = 0; t < terms_.size(); ++t)
-            if (terms_[t].place <= static_cast<int>(terms_.size()) && static_cast<int>(terms_[t].factors.size()) < spec_.degree) all.push_back(t);
-        if (spec_.fast_k == 0 || all.size() <= static_cast<std::size_t>(spec_.fast_k)) return all;
-        // Fast MARS: by the rank of what they gained last, and by how long ago that was.
-        std::vector<std::size_t> ranked(all);
-        std::stable_sort(ranked.begin(), ranked.end(), [&](std::size_t a, std::size_t b) { return terms_[a].gain < terms_[b].gain; });
-        std::vector<std::pair<double, std::size_t>> aged;
-        for (std::size_t r = 0; r < ranked.size(); ++r)
-            aged.emplace_back(-(static_cast<double>(r) + spec_.fast_beta * (step_ - terms_[ranked[r]].searched)), ranked[r]);
-        std::sort(aged.begin(), aged.end());
-        all.clear();
-        for (int k = 0; k < spec_.fast_k; ++k) all.push_back(aged[k].second);
-        std::sort(all.begin(), all.end());
-        return all;
+            if (const auto place = static_cast<std::size_t>(terms_[t].place); place <= queue.size())
+                queue[place - 1] = {t, terms_[t].gain, 0, terms_[t].searched, static_cast<int>(place) - 1};
+        if (const auto most = static_cast<std::size_t>(std::max(3, spec_.fast_k)); spec_.fast_k > 0 && queue.size() > most) {
+            std::stable_sort(queue.begin(), queue.end(), [](const Place& a, const Place& b) { return a.gain > b.gain; });
+            for (std::size_t r = 0; r < queue.size(); ++r) queue[r].rank = static_cast<double>(r) + spec_.fast_beta * (places_ - queue[r].searched);
+            std::stable_sort(queue.begin(), queue.end(), [](const Place& a, const Place& b) { return a.rank < b.rank; });
+            queue.resize(most);
+        }
+        std::vector<std::size_t> found;
+        for (const Place& own : queue)
+            if (own.term == nothing) empty_[own.place] = places_;
+            else if (static_cast<int>(terms_[own.term].factors.size()) < spec_.degree) found.push_back(own.term);
+        std::sort(found.begin(), found.end());
+        return found;
     }
 
     Candidate search(double most) {
@@ -173,7 +178,7 @@ private:
             Term& term = terms_[t];
             if (term.growths.empty()) make_growths(term);
             absorb(term);
-            term.searched = step_;
+            term.searched = places_;
             term.gain = 0;
             for (std::size_t g = 0; g < term.growths.size(); ++g) look_at(term, t, g, most, best);
             if (kept_ > spec_.most_bytes) forget(term);
@@ -201,7 +206,7 @@ private:
             }
         }
         const auto offer = [&](double reduction, int knot) {
-            if (reduction >= most) return;
+            if (knot >= 0 && reduction >= most) return;
             term.gain = std::max(term.gain, reduction);
             if (reduction > best.reduction * equal_reductions) best = {reduction, t, g, knot, line};
         };
@@ -467,6 +472,7 @@ private:
         term.factors = terms_[parent].factors;
         term.factors.push_back(factor);
         term.place = place;
+        term.searched = places_;
         term.unit = terms_[parent].unit * columns_[factor.column]->unit;
         term.values = terms_[parent].values;
         for (std::size_t i = 0; i < n_; ++i) {
@@ -511,7 +517,8 @@ private:
     std::vector<std::vector<double>> basis_, triangle_, products_;
     std::vector<double> means_, start_, rest_;           // responses, centred; what is left of them
     double total_ = 0, squares_ = 0, kept_ = 0;
-    int places_ = 1, step_ = 1;
+    int places_ = 1;
+    std::vector<int> empty_;                             // per place how many were taken when it was searched, if it is empty
     std::vector<double> both_;
     mutable std::vector<double> slopes_;
 };

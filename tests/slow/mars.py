@@ -74,33 +74,36 @@ def squares(columns: Matrix) -> Any:
     return (columns**2).sum(axis=0)
 
 
-def searched(terms: list[dict[str, Any]], step: int, options: Options) -> list[int]:
-    """The parents of this step; Fast MARS where there are more than fast_k."""
-    every = [i for i, t in enumerate(terms) if t["place"] <= len(terms) and len(t["factors"]) < options.degree]
-    if options.fast_k == 0 or len(every) <= options.fast_k:
-        return every
-    ranked = sorted(every, key=lambda i: terms[i]["gain"])
-    aged = sorted((-(r + options.fast_beta * (step - terms[i]["step"])), i) for r, i in enumerate(ranked))
-    return sorted(i for _, i in aged[: options.fast_k])
+def searched(terms: list[dict[str, Any]], places: int, empty: dict[int, int], options: Options) -> list[int]:
+    """The parents of this step; Fast MARS where there are more than fast_k. Places that are empty, and functions that
+    have been no parent yet, are in the queue too: before all others, the earliest first."""
+    at = {term["place"]: i for i, term in enumerate(terms)}
+    queue = range(1, len(terms) + 1)
+    gain = {q: terms[at[q]]["gain"] if q in at else math.inf for q in queue}
+    since = {q: terms[at[q]]["searched"] if q in at else empty.get(q, q - 1 - q % 2) for q in queue}
+    ranked = sorted(queue, key=lambda q: -gain[q])
+    if options.fast_k:
+        aged = sorted(enumerate(ranked), key=lambda own: own[0] + options.fast_beta * (places - since[own[1]]))
+        ranked = [q for _, q in aged[: max(3, options.fast_k)]]
+    empty.update({q: places for q in ranked if q not in at})
+    return sorted(at[q] for q in ranked if q in at and len(terms[at[q]]["factors"]) < options.degree)
 
 
 def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
     n, p = x.shape
     most_terms = options.max_terms or min(200, max(20, 2 * p)) + 1
-    terms: list[dict[str, Any]] = [
-        {"factors": (), "values": np.ones(n), "place": 1, "gain": math.inf, "step": 0, "both": True}
-    ]
+    terms: list[dict[str, Any]] = [{"factors": (), "values": np.ones(n), "place": 1, "gain": math.inf, "searched": 0}]
     basis = np.full((n, 1), 1 / math.sqrt(n))
     left = y - y.mean(axis=0)
     total = float(squares(left).sum())
-    rss, before, last, places, step = total, 0.0, math.inf, 1, 0
+    rss, before, last, places = total, 0.0, math.inf, 1
+    empty: dict[int, int] = {}  # places: when they were searched
     while places + 2 <= most_terms and total > 0:
-        step += 1
         best: tuple[float, Any] = (0.0, None)
         most = min(1.01 * rss, 10 * last)
-        for t in searched(terms, step, options):
+        for t in searched(terms, places, empty, options):
             own = terms[t]
-            own["step"], own["gain"] = step, 0.0
+            own["searched"], own["gain"] = places, 0.0
             for c in range(p):
                 if any(c == factor[0] for factor in own["factors"]):
                     continue
@@ -118,7 +121,7 @@ def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
                     if squares(new)[0] > (0.01 if places < 15 else 1e-5) * squares(hinge - hinge.mean()):
                         offers.append((by_line + float(squares(left.T @ new).sum() / squares(new)[0]), knot))
                 for reduction, knot in offers:
-                    if reduction < most:
+                    if knot is None or reduction < most:
                         own["gain"] = max(own["gain"], reduction)
                         if reduction > best[0] * EQUAL:
                             best = (reduction, (t, c, knot, counts))
@@ -144,7 +147,7 @@ def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
                     "values": values,
                     "place": places + 1 + place,
                     "gain": math.inf,
-                    "step": 0,
+                    "searched": places,
                 }
             )
         places += 2
