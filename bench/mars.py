@@ -193,8 +193,8 @@ def share_of_the_limit(repeats: int) -> str:
         best = min(best, time.process_time() - started)
     own, limit = operations(model, x) / seconds / 1e9, 2 * 2048 * 20000 / best / 1e9
     return (
-        f"One fit of 1,000 rows, 5 predictors, degree 2: {own:.1f} thousand million operations of the sweeps per second of "
-        f"the whole fit, {own / limit:.0%} of numpy's dot product in the cache ({limit:.1f}), which has no sums that wait."
+        f"One fit of 1,000 rows, 5 predictors, degree 2: {own:.1f}e9 operations of the sweeps per second, "
+        f"{own / limit:.0%} of numpy's dot product in the cache ({limit:.1f}); the whole fit is on the clock."
     )
 
 

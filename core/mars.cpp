@@ -148,26 +148,21 @@ private:
         return std::any_of(term.factors.begin(), term.factors.end(), [&](const MarsFactor& f) { return f.column == column; });
     }
 
-    std::vector<std::size_t> parents() {
-        struct Place { std::size_t term; double gain, rank; int searched, place; };
-        constexpr std::size_t nothing = ~std::size_t{0};
-        std::vector<Place> queue;
-        for (int place = static_cast<int>(empty_.size()) + 1; place <= static_cast<int>(terms_.size()); ++place) empty_.push_back(place - 1 - place % 2);
-        for (int searched : empty_) queue.push_back({nothing, infinity, 0, searched, static_cast<int>(queue.size())});
-        for (std::size_t t = 0; t < terms_.size(); ++t)
-            if (const auto place = static_cast<std::size_t>(terms_[t].place); place <= queue.size())
-                queue[place - 1] = {t, terms_[t].gain, 0, terms_[t].searched, static_cast<int>(place) - 1};
+    std::vector<std::size_t> parents() const {
+        std::vector<std::size_t> queue(terms_.size()), found;
+        std::iota(queue.begin(), queue.end(), std::size_t{0});
         if (const auto most = static_cast<std::size_t>(std::max(3, spec_.fast_k)); spec_.fast_k > 0 && queue.size() > most) {
-            std::stable_sort(queue.begin(), queue.end(), [](const Place& a, const Place& b) { return a.gain > b.gain; });
-            for (std::size_t r = 0; r < queue.size(); ++r) queue[r].rank = static_cast<double>(r) + spec_.fast_beta * (places_ - queue[r].searched);
-            std::stable_sort(queue.begin(), queue.end(), [](const Place& a, const Place& b) { return a.rank < b.rank; });
-            queue.resize(most);
+            std::stable_sort(queue.begin(), queue.end(), [&](std::size_t a, std::size_t b) { return terms_[a].gain > terms_[b].gain; });
+            std::vector<std::pair<double, std::size_t>> aged;
+            for (std::size_t r = 0; r < queue.size(); ++r)
+                aged.emplace_back(static_cast<double>(r) + spec_.fast_beta * (places_ - terms_[queue[r]].searched), queue[r]);
+            std::stable_sort(aged.begin(), aged.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+            queue.clear();
+            for (std::size_t r = 0; r < most; ++r) queue.push_back(aged[r].second);
+            std::sort(queue.begin(), queue.end());
         }
-        std::vector<std::size_t> found;
-        for (const Place& own : queue)
-            if (own.term == nothing) empty_[own.place] = places_;
-            else if (static_cast<int>(terms_[own.term].factors.size()) < spec_.degree) found.push_back(own.term);
-        std::sort(found.begin(), found.end());
+        for (std::size_t t : queue)
+            if (terms_[t].place <= static_cast<int>(terms_.size()) && static_cast<int>(terms_[t].factors.size()) < spec_.degree) found.push_back(t);
         return found;
     }
 
@@ -518,7 +513,6 @@ private:
     std::vector<double> means_, start_, rest_;           // responses, centred; what is left of them
     double total_ = 0, squares_ = 0, kept_ = 0;
     int places_ = 1;
-    std::vector<int> empty_;                             // per place how many were taken when it was searched, if it is empty
     std::vector<double> both_;
     mutable std::vector<double> slopes_;
 };

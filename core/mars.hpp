@@ -23,9 +23,9 @@
 //   and a line where more than 0.01 of its squares, in the caller's units, are not. A hinge whose line does not count comes alone.
 // - A pair takes two places of max_terms, also where it is a line or a hinge alone, and only the functions in the first so many places as
 //   there are functions are parents: so earth does.
-// - Fast MARS: of more places than fast_k those are searched that come first by rank + fast_beta * age, where the rank is by what they
-//   gained when last searched, and the age counts the places that were taken since. A function that was not searched yet ranks before
-//   all others, also one that has as many factors as there may be, and so does an empty place. (The paper has age count the other way.)
+// - Fast MARS: of more functions than fast_k those are searched that come first by rank + fast_beta * age, where the rank is by what they
+//   gained when last searched, and the age counts the places that were taken since. One that was not searched yet ranks before all others,
+//   also if it cannot be a parent. (The paper has age count the other way.)
 // - A hinge that lowers the squares by more than 1.01 times what is left, or 10 times the step before, is taken for rounding.
 // - The pass ends where max_terms is reached, R2 is above 1 - threshold, R2 gains less than `threshold`, or 1 - GCV/GCV0 is below -10;
 //   in the last two cases the pair is not taken.
@@ -47,7 +47,7 @@ struct MarsSpec {
     double penalty = 2;                                  // of a knot in GCV, in parameters; -1: GCV is the mean square
     double threshold = 0.001;
     int minspan = 0, endspan = 0;                        // rows between knots, and beyond the outer ones; 0: by the formulas
-    int fast_k = 20;                                     // places, three at least, that are searched in a step; 0: all
+    int fast_k = 20;                                     // functions, three at least, that are looked at in a step; 0: all
     double fast_beta = 1;                                // how fast those that were left out fall back
     bool lines = true;                                   // else hinges at the smallest x stand for them
     bool prune = true;

@@ -74,19 +74,16 @@ def squares(columns: Matrix) -> Any:
     return (columns**2).sum(axis=0)
 
 
-def searched(terms: list[dict[str, Any]], places: int, empty: dict[int, int], options: Options) -> list[int]:
-    """The parents of this step; Fast MARS where there are more than fast_k. Places that are empty, and functions that
-    have been no parent yet, are in the queue too: before all others, the earliest first."""
-    at = {term["place"]: i for i, term in enumerate(terms)}
-    queue = range(1, len(terms) + 1)
-    gain = {q: terms[at[q]]["gain"] if q in at else math.inf for q in queue}
-    since = {q: terms[at[q]]["searched"] if q in at else empty.get(q, q - 1 - q % 2) for q in queue}
-    ranked = sorted(queue, key=lambda q: -gain[q])
-    if options.fast_k:
-        aged = sorted(enumerate(ranked), key=lambda own: own[0] + options.fast_beta * (places - since[own[1]]))
-        ranked = [q for _, q in aged[: max(3, options.fast_k)]]
-    empty.update({q: places for q in ranked if q not in at})
-    return sorted(at[q] for q in ranked if q in at and len(terms[at[q]]["factors"]) < options.degree)
+def searched(terms: list[dict[str, Any]], places: int, options: Options) -> list[int]:
+    """The parents of this step; Fast MARS where there are more functions than fast_k. Those that were not searched yet
+    are before all others, the earliest first, also those that cannot be parents."""
+    ranked = sorted(range(len(terms)), key=lambda i: -terms[i]["gain"])
+    if options.fast_k and len(terms) > max(3, options.fast_k):
+        aged = sorted(
+            enumerate(ranked), key=lambda own: own[0] + options.fast_beta * (places - terms[own[1]]["searched"])
+        )
+        ranked = [i for _, i in aged[: max(3, options.fast_k)]]
+    return sorted(i for i in ranked if terms[i]["place"] <= len(terms) and len(terms[i]["factors"]) < options.degree)
 
 
 def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
@@ -97,11 +94,10 @@ def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
     left = y - y.mean(axis=0)
     total = float(squares(left).sum())
     rss, before, last, places = total, 0.0, math.inf, 1
-    empty: dict[int, int] = {}  # places: when they were searched
     while places + 2 <= most_terms and total > 0:
         best: tuple[float, Any] = (0.0, None)
         most = min(1.01 * rss, 10 * last)
-        for t in searched(terms, places, empty, options):
+        for t in searched(terms, places, options):
             own = terms[t]
             own["searched"], own["gain"] = places, 0.0
             for c in range(p):
