@@ -148,7 +148,7 @@ private:
         return std::any_of(term.factors.begin(), term.factors.end(), [&](const MarsFactor& f) { return f.column == column; });
     }
 
-    std::vector<std::size_t> parents() const {
+    std::vector<std::size_t> parents() {
         std::vector<std::size_t> queue(terms_.size()), found;
         std::iota(queue.begin(), queue.end(), std::size_t{0});
         if (const auto most = static_cast<std::size_t>(std::max(3, spec_.fast_k)); spec_.fast_k > 0 && queue.size() > most) {
@@ -161,8 +161,11 @@ private:
             for (std::size_t r = 0; r < most; ++r) queue.push_back(aged[r].second);
             std::sort(queue.begin(), queue.end());
         }
-        for (std::size_t t : queue)
-            if (terms_[t].place <= static_cast<int>(terms_.size()) && static_cast<int>(terms_[t].factors.size()) < spec_.degree) found.push_back(t);
+        for (std::size_t t : queue) {
+            if (static_cast<int>(terms_[t].factors.size()) >= spec_.degree) continue;
+            terms_[t].searched = places_;                // also if its place comes too late
+            if (terms_[t].place <= static_cast<int>(terms_.size())) found.push_back(t);
+        }
         return found;
     }
 
@@ -173,7 +176,6 @@ private:
             Term& term = terms_[t];
             if (term.growths.empty()) make_growths(term);
             absorb(term);
-            term.searched = places_;
             term.gain = 0;
             for (std::size_t g = 0; g < term.growths.size(); ++g) look_at(term, t, g, most, best);
             if (kept_ > spec_.most_bytes) forget(term);

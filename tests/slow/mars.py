@@ -83,7 +83,10 @@ def searched(terms: list[dict[str, Any]], places: int, options: Options) -> list
             enumerate(ranked), key=lambda own: own[0] + options.fast_beta * (places - terms[own[1]]["searched"])
         )
         ranked = [i for _, i in aged[: max(3, options.fast_k)]]
-    return sorted(i for i in ranked if terms[i]["place"] <= len(terms) and len(terms[i]["factors"]) < options.degree)
+    ranked = sorted(i for i in ranked if len(terms[i]["factors"]) < options.degree)
+    for i in ranked:
+        terms[i]["searched"] = places  # also if its place comes too late
+    return [i for i in ranked if terms[i]["place"] <= len(terms)]
 
 
 def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
@@ -99,7 +102,7 @@ def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
         most = min(1.01 * rss, 10 * last)
         for t in searched(terms, places, options):
             own = terms[t]
-            own["searched"], own["gain"] = places, 0.0
+            own["gain"] = 0.0
             for c in range(p):
                 if any(c == factor[0] for factor in own["factors"]):
                     continue
