@@ -2,8 +2,9 @@
 
 In:  --data DIR with networks/NAME.bif.gz; simulated mixed tables of spinney itself. 1,000 rows each, seed 1.
 Out: recall of true parents (the parent is a candidate of its child) and of true neighbours (of either one of the other)
-for screen and forest, with CPU seconds of one thread; and, on some children, the forest's measure of importance beside
-permutation importance of the same trees: recall and time."""
+     for screen and forest, with CPU seconds of one thread; and, on some children, the forest beside bootstrap trees of
+     scikit-learn on the same columns, which are judged by what their splits explain of rows outside them, or by
+     permutation importance there: recall and time."""
 
 import time
 from typing import Any
@@ -52,52 +53,110 @@ def recalls(edges: Edges, lists: dict[str, tuple[str, ...]], k: int) -> tuple[fl
     return float(np.mean([there for there, _ in found])), float(np.mean([any(both) for both in found]))
 
 
-def permuted(own: Any, tree: Any, judges: Any, rng: np.random.Generator) -> Any:
-    """By how much the squared error of rows outside the tree grows when a column is permuted (Breiman 2001)."""
-    used = np.unique(tree.tree_.feature[tree.tree_.feature >= 0])
-    rows = np.repeat(own.cells[judges][None], len(used) + 1, axis=0)
-    order = rng.permutation(len(judges))
-    for place, column in enumerate(used):
-        rows[place + 1, :, column] = rows[0, order, column]
-    means = own._means(tree, tree.tree_)[tree.tree_.apply(rows.reshape(-1, rows.shape[2]))]
-    truth = own.centred[judges] + (own.shares if own.classes else 0.0)
-    errors = ((means.reshape(len(used) + 1, len(judges), -1) - truth) ** 2).sum(axis=2).mean(axis=1)
-    gains = np.zeros(own.cells.shape[1])
-    gains[used] = errors[1:] - errors[0]
-    return gains
+class Trees:
+    """The cells of one child and its screened columns, as scikit-learn's trees read them."""
+
+    def __init__(self, data: Any, child: str, columns: tuple[str, ...]) -> None:
+        forest = peer("spinney.candidates.forest")
+        self.classes = data.kinds[child].discrete
+        self.target = data.codes(child).astype(np.int64) if self.classes else forest.numbers(data, child) / forest.SCALE
+        every = np.eye(int(self.target.max()) + 1)[self.target] if self.classes else self.target[:, None]
+        self.mean = every.mean(axis=0)
+        self.centred = every - self.mean
+        cells = [
+            self.ordered(data.codes(name)) if data.kinds[name].word == "categorical" else self.numbers(data, name)
+            for name in columns
+        ]
+        self.cells = np.column_stack(cells).astype(np.float32)
+
+    def ordered(self, codes: Any) -> Any:
+        """Levels in the order of the child's mean, or along the first principal component of its shares."""
+        counts = np.bincount(codes)
+        means = np.column_stack([np.bincount(codes, own) for own in self.centred.T]) / np.maximum(counts, 1)[:, None]
+        axis = np.linalg.eigh((means * counts[:, None]).T @ means)[1][:, -1]
+        return np.argsort(np.argsort(means @ axis, kind="stable"), kind="stable")[codes]
+
+    def numbers(self, data: Any, name: str) -> Any:
+        return data.codes(name) if data.kinds[name].discrete else peer("spinney.candidates.screen").ranks(data, name)
+
+    def grown(self, rng: np.random.Generator) -> tuple[Any, Any]:
+        tree = peer("sklearn.tree")
+        inside = rng.integers(0, len(self.target), len(self.target))
+        kind = tree.DecisionTreeClassifier if self.classes else tree.DecisionTreeRegressor
+        model = kind(max_features=1 / 3, min_samples_leaf=5, random_state=int(rng.integers(2**31)))
+        model.fit(self.cells[inside], self.target[inside], check_input=False)
+        return model, np.setdiff1d(np.arange(len(self.target)), inside)
+
+    def means(self, model: Any) -> Any:
+        values = model.tree_.value[:, 0, :]
+        if not self.classes:
+            return values
+        means = np.zeros((len(values), self.centred.shape[1]))
+        means[:, model.classes_] = values / values.sum(axis=1, keepdims=True)
+        return means
+
+    def judged(self, model: Any, judges: Any) -> Any:
+        """What each column's splits explain of these rows."""
+        tree, gains = model.tree_, np.zeros(self.cells.shape[1])
+        inner, means = np.flatnonzero(tree.children_left >= 0), self.means(model)
+        sums = tree.decision_path(self.cells[judges]).T @ self.centred[judges]
+        own = np.zeros(len(inner))
+        for child in (tree.children_left[inner], tree.children_right[inner]):
+            own += np.einsum("ij,ij->i", sums[child], means[child] - means[inner])
+        np.add.at(gains, tree.feature[inner], own)
+        return gains / len(judges)
+
+    def permuted(self, model: Any, judges: Any, rng: np.random.Generator) -> Any:
+        """By how much the squared error of these rows grows when a column is permuted (Breiman 2001)."""
+        used = np.unique(model.tree_.feature[model.tree_.feature >= 0])
+        rows = np.repeat(self.cells[judges][None], len(used) + 1, axis=0)
+        order = rng.permutation(len(judges))
+        for place, column in enumerate(used):
+            rows[place + 1, :, column] = rows[0, order, column]
+        fitted = self.means(model)[model.tree_.apply(rows.reshape(-1, rows.shape[2]))]
+        truth = self.centred[judges] + self.mean
+        errors = ((fitted.reshape(len(used) + 1, len(judges), -1) - truth) ** 2).sum(axis=2).mean(axis=1)
+        gains = np.zeros(self.cells.shape[1])
+        gains[used] = errors[1:] - errors[0]
+        return gains
 
 
-def beside_permutation(data: Any, edges: Edges, trees: int = 50) -> tuple[float, ...]:
-    """Recall of five by both measures on some children; CPU milliseconds per child of trees and of both measures."""
-    forest, screen = peer("spinney.candidates.forest"), peer("spinney.candidates.screen")
-    screened = screen.strongest(job_of(data), 60)
-    ranks = {name: screen.ranks(data, name).astype(np.float32) for name in data.names if not data.kinds[name].discrete}
+def beside_scikit_learn(data: Any, edges: Edges, trees: int = 50) -> tuple[float, ...]:
+    """Recall of five on some children by the forest and by both measures of scikit-learn's trees; CPU milliseconds per
+    child of the forest, and of scikit-learn's trees with each measure."""
+    forest, screen, catalog = (
+        peer(f"spinney.{name}") for name in ("candidates.forest", "candidates.screen", "catalog")
+    )
+    job = job_of(data)
+    screened = screen.strongest(job, 60)
     parents = {child: {p for p, c in edges if c == child} for child in data.names}
     children = [child for child in data.names if parents[child]]
     children = [children[i] for i in np.random.default_rng(1).permutation(len(children))[:SOME]]
-    hits, wanted, spent = [0, 0], 0, [0.0, 0.0, 0.0]
+    hits, wanted, spent = [0, 0, 0], 0, [0.0] * 3
+    began = time.process_time()
+    method = catalog.choose_candidates(f"forest(trees={trees})")
+    ours, _ = forest.gains(data, {child: screened[child] for child in children}, method, job, 0.0)
+    spent[0] = time.process_time() - began
     for child in children:
-        own = forest._Forest(data, child, screened[child], ranks, 0)
-        own.shares = np.eye(own.centred.shape[1])[own.target].mean(axis=0) if own.classes else 0.0
-        rng, gains, n = np.random.default_rng(1), np.zeros(len(screened[child])), len(own.target)
+        began = time.process_time()
+        rng, own = np.random.default_rng(1), Trees(data, child, screened[child])
+        measures = [ours[child], np.zeros(len(screened[child])), np.zeros(len(screened[child]))]
+        shared, each = time.process_time() - began, [0.0, 0.0]
         for _ in range(trees):
-            inside = rng.integers(0, n, n)
-            judges = np.setdiff1d(np.arange(n), inside)
-            kind = forest.DecisionTreeClassifier if own.classes else forest.DecisionTreeRegressor
-            model = kind(max_features=forest.SHARE, min_samples_leaf=forest.LEAF, random_state=int(rng.integers(2**31)))
             moments = [time.process_time()]
-            model.fit(own.cells[inside], own.target[inside], check_input=False)
+            model, judges = own.grown(rng)
             moments.append(time.process_time())
-            own.judge(model, judges)
+            measures[1] += own.judged(model, judges)
             moments.append(time.process_time())
-            gains += permuted(own, model, judges, rng)
+            measures[2] += own.permuted(model, judges, rng)
             moments.append(time.process_time())
-            spent = [old + new for old, new in zip(spent, np.diff(moments).tolist(), strict=True)]
-        for which, measure in enumerate((own.gains, gains)):
-            best = np.argsort(-np.round(measure, 9), kind="stable")[:5]
-            hits[which] += len(parents[child] & {screened[child][i] for i in best})
+            grow, judge, permute = np.diff(moments).tolist()
+            shared, each = shared + grow, [each[0] + judge, each[1] + permute]
+        spent = [spent[0], spent[1] + shared + each[0], spent[2] + shared + each[1]]
+        for which, measure in enumerate(measures):
+            hits[which] += len(parents[child] & set(forest.best(screened[child], measure, 5)))
         wanted += len(parents[child])
-    return hits[0] / wanted, hits[1] / wanted, *(1000 * seconds / len(children) for seconds in spent)
+    return *(own / wanted for own in hits), *(1000 * seconds / len(children) for seconds in spent)
 
 
 def main() -> None:
@@ -109,9 +168,9 @@ def main() -> None:
          "screen, CPU s": ".2f", "forest, CPU s": ".1f"},
     )  # fmt: skip
     measures = Table(
-        f"Importance of splits outside the tree beside permutation, same 50 trees, {SOME} children; CPU ms per child",
-        {"table": "", "recall of 5": ".2f", "by permutation": ".2f", "trees": ".0f", "splits": ".0f",
-         "permuting": ".0f"},
+        f"The forest beside scikit-learn's trees, 50 of each, {SOME} children: recall of 5, CPU ms per child",
+        {"table": "", "forest": ".2f", "its splits": ".2f", "its permutation": ".2f", "forest, ms": ".1f",
+         "its splits, ms": ".0f", "its permutation, ms": ".0f"},
     )  # fmt: skip
     for name in options.only:
         data, edges = table_of(name, options)
@@ -120,7 +179,7 @@ def main() -> None:
             lists[method], seconds[method] = ranked(data, method)
         cells = ["{:.2f} ({:.2f})".format(*recalls(edges, lists[method], k)) for method, k in SHOWN]
         recall.rows.append([name, len(data.names), len(edges), *cells, seconds["screen"], seconds["forest"]])
-        measures.rows.append([name, *beside_permutation(data, edges)])
+        measures.rows.append([name, *beside_scikit_learn(data, edges)])
         report("candidates", facts, [recall, measures], options.results)  # after each: what is done is kept
 
 

@@ -291,6 +291,7 @@ NB_MODULE(_core, m) {
     bind_graphs(m);
     bind_polynomial(m);
     bind_mars(m);
+    bind_forest(m);
     bind_gaussian(m);
     bind_known(m);
 }

@@ -36,6 +36,7 @@ void bind_trees(nb::module_& m);
 void bind_graphs(nb::module_& m);
 void bind_polynomial(nb::module_& m);
 void bind_mars(nb::module_& m);
+void bind_forest(nb::module_& m);
 void bind_gaussian(nb::module_& m);
 void bind_known(nb::module_& m);
 

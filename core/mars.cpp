@@ -57,13 +57,14 @@ struct Growth {
 
 struct Term {
     std::vector<MarsFactor> factors;
-    std::vector<double> values;
+    std::vector<double> values;                          // with groups times the root of the weight
+    std::vector<std::uint32_t> rows;                     // where they are not 0
     double unit = 1;                                     // values times this are in the caller's units
     int place = 1;                                       // of max_terms
     std::size_t absorbed = 0;                            // orthonormal columns that the growths know of
     std::vector<Growth> growths;
     double gain = infinity;                              // the best reduction when last searched
-    int searched = 0;                                    // the step of that
+    int searched = 0;                                    // how many places were taken then, or when it was added
 };
 
 struct Candidate {
@@ -77,31 +78,38 @@ struct Candidate {
 
 class Forward {
 public:
-    Forward(const MarsSpec& spec, std::span<const MarsColumn* const> columns, std::span<const double* const> responses, std::size_t rows)
-        : spec_(spec), columns_(columns), n_(rows), responses_(responses.size()) {
-        for (const double* y : responses) {
-            double mean = 0;
-            for (std::size_t i = 0; i < n_; ++i) mean += y[i] - y[0];
-            mean = y[0] + mean / static_cast<double>(n_);
-            means_.push_back(mean);
-            for (std::size_t i = 0; i < n_; ++i) rest_.push_back(y[i] - mean);
-        }
-        start_ = rest_;
-        squares_ = total_ = dot(rest_.data(), rest_.data(), rest_.size());
+    Forward(const MarsSpec& spec, std::span<const MarsColumn* const> columns, std::span<const double* const> responses, std::size_t rows,
+            const MarsGroups* groups)
+        : spec_(spec), columns_(columns), n_(rows), all_rows_(groups ? groups->rows : rows), responses_(responses.size()),
+          within_(groups ? groups->within : 0.0), grouped_(groups) {
         Term constant;
         constant.values.assign(n_, 1.0);
-        terms_.push_back(std::move(constant));
-        const double length = std::sqrt(static_cast<double>(n_));
-        basis_.push_back(std::vector<double>(n_, 1 / length));
+        if (groups)
+            for (std::size_t i = 0; i < n_; ++i) constant.values[i] = std::sqrt(groups->weights[i]);
+        const std::vector<double>& root = constant.values;
+        for (const double* y : responses) {
+            double mean = 0;
+            for (std::size_t i = 0; i < n_; ++i) mean += root[i] * root[i] * (y[i] - y[0]);
+            mean = y[0] + mean / static_cast<double>(all_rows_);
+            means_.push_back(mean);
+            for (std::size_t i = 0; i < n_; ++i) rest_.push_back(root[i] * (y[i] - mean));
+        }
+        start_ = rest_;
+        squares_ = total_ = within_ + dot(rest_.data(), rest_.data(), rest_.size());
+        const double length = std::sqrt(static_cast<double>(all_rows_));
+        basis_.push_back(root);
+        for (double& value : basis_.back()) value /= length;
         triangle_.push_back({length});
         products_.emplace_back(responses_, 0.0);         // of the centred responses
+        terms_.push_back(std::move(constant));
+        place_codes();
     }
 
     const char* run() {
         const int most = spec_.most_terms(columns_.size());
-        const double alone = mars_gcv(total_, n_, 1, spec_.penalty);
+        const double alone = mars_gcv(total_, all_rows_, 1, spec_.penalty);
         double before = 0, last = infinity;
-        for (step_ = 1; places_ + 2 <= most; ++step_) {
+        while (places_ + 2 <= most) {
             const Candidate best = search(std::min(1.01 * squares_, 10 * last));
             if (best.reduction <= 0) return "no term lowers the squares";
             const std::size_t terms = terms_.size();
@@ -110,7 +118,7 @@ public:
             take(best);
             last = squares - squares_;
             const double now = 1 - squares_ / total_;
-            const bool little = now - before < spec_.threshold, far = 1 - mars_gcv(squares_, n_, terms_.size(), spec_.penalty) / alone < -10;
+            const bool little = now - before < spec_.threshold, far = 1 - mars_gcv(squares_, all_rows_, terms_.size(), spec_.penalty) / alone < -10;
             if (spec_.threshold > 0 && (little || far)) {
                 while (terms_.size() > terms) {
                     terms_.pop_back();
@@ -141,21 +149,24 @@ private:
     }
 
     std::vector<std::size_t> parents() {
-        std::vector<std::size_t> all;
-        for (std::size_t t = 0; t < terms_.size(); ++t)
-            if (terms_[t].place <= static_cast<int>(terms_.size()) && static_cast<int>(terms_[t].factors.size()) < spec_.degree) all.push_back(t);
-        if (spec_.fast_k == 0 || all.size() <= static_cast<std::size_t>(spec_.fast_k)) return all;
-        // Fast MARS: by the rank of what they gained last, and by how long ago that was.
-        std::vector<std::size_t> ranked(all);
-        std::stable_sort(ranked.begin(), ranked.end(), [&](std::size_t a, std::size_t b) { return terms_[a].gain < terms_[b].gain; });
-        std::vector<std::pair<double, std::size_t>> aged;
-        for (std::size_t r = 0; r < ranked.size(); ++r)
-            aged.emplace_back(-(static_cast<double>(r) + spec_.fast_beta * (step_ - terms_[ranked[r]].searched)), ranked[r]);
-        std::sort(aged.begin(), aged.end());
-        all.clear();
-        for (int k = 0; k < spec_.fast_k; ++k) all.push_back(aged[k].second);
-        std::sort(all.begin(), all.end());
-        return all;
+        std::vector<std::size_t> queue(terms_.size()), found;
+        std::iota(queue.begin(), queue.end(), std::size_t{0});
+        if (const auto most = static_cast<std::size_t>(std::max(3, spec_.fast_k)); spec_.fast_k > 0 && queue.size() > most) {
+            std::stable_sort(queue.begin(), queue.end(), [&](std::size_t a, std::size_t b) { return terms_[a].gain > terms_[b].gain; });
+            std::vector<std::pair<double, std::size_t>> aged;
+            for (std::size_t r = 0; r < queue.size(); ++r)
+                aged.emplace_back(static_cast<double>(r) + spec_.fast_beta * (places_ - terms_[queue[r]].searched), queue[r]);
+            std::stable_sort(aged.begin(), aged.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+            queue.clear();
+            for (std::size_t r = 0; r < most; ++r) queue.push_back(aged[r].second);
+            std::sort(queue.begin(), queue.end());
+        }
+        for (std::size_t t : queue) {
+            if (static_cast<int>(terms_[t].factors.size()) >= spec_.degree) continue;
+            terms_[t].searched = places_;                // also if its place comes too late
+            if (terms_[t].place <= static_cast<int>(terms_.size())) found.push_back(t);
+        }
+        return found;
     }
 
     Candidate search(double most) {
@@ -165,7 +176,6 @@ private:
             Term& term = terms_[t];
             if (term.growths.empty()) make_growths(term);
             absorb(term);
-            term.searched = step_;
             term.gain = 0;
             for (std::size_t g = 0; g < term.growths.size(); ++g) look_at(term, t, g, most, best);
             if (kept_ > spec_.most_bytes) forget(term);
@@ -193,14 +203,14 @@ private:
             }
         }
         const auto offer = [&](double reduction, int knot) {
-            if (reduction >= most) return;
+            if (knot >= 0 && reduction >= most) return;
             term.gain = std::max(term.gain, reduction);
             if (reduction > best.reduction * equal_reductions) best = {reduction, t, g, knot, line};
         };
         if (line) offer(by_line, -1);
         const double least = places_ < 15 ? 0.01 : 1e-5;
         // With two values the hinge differs from the line by B, which is explained: the numbers of the line are its numbers.
-        if (!line && columns_[own.column]->two_values && own.line_squares > least * own.high_squares && divided(term, *columns_[own.column])) {
+        if (!line && columns_[own.column]->two_values && !grouped_ && own.line_squares > least * own.high_squares && divided(term, *columns_[own.column])) {
             double sum = 0;
             for (double toward : own.line_toward) sum += toward * toward;
             offer(sum / own.line_squares, -1);
@@ -218,27 +228,70 @@ private:
         }
     }
 
+    // Where the sums of each variable's levels stand, for columns that are indicators.
+    void place_codes() {
+        std::size_t at = 0;
+        for (const MarsColumn* column : columns_) {
+            const auto known = std::find_if(codings_.begin(), codings_.end(), [&](const Coding& own) { return own.codes == column->codes; });
+            if (column->codes && known == codings_.end()) {
+                codings_.push_back({column->codes, at});
+                at += column->levels;
+            }
+        }
+        for (const MarsColumn* column : columns_) {
+            slots_.push_back(-1);
+            for (const Coding& own : codings_)
+                if (column->codes == own.codes) slots_.back() = static_cast<std::ptrdiff_t>(own.first) + column->level;
+        }
+        by_level_.resize(2 * at);
+    }
+
+    // Sums of two numbers per row over the rows of every level, for the rows of a term.
+    template <class Numbers>
+    void sum_by_level(const Term& term, const Numbers& numbers) {
+        std::fill(by_level_.begin(), by_level_.end(), 0.0);
+        for (const Coding& own : codings_)
+            for (std::uint32_t row : term.rows) {
+                double* sums = &by_level_[2 * (own.first + own.codes[row])];
+                const auto [one, other] = numbers(row);
+                sums[0] += one;
+                sums[1] += other;
+            }
+    }
+
     // The rows and knots of every column that is not in the term, and the numbers before anything is explained.
     void make_growths(Term& term) {
         const std::vector<double>& b = term.values;
         const std::size_t used = std::count_if(b.begin(), b.end(), [](double value) { return value > 0; });
+        const double n = static_cast<double>(all_rows_);
+        term.rows.clear();
+        for (std::size_t i = 0; i < n_; ++i)
+            if (b[i] != 0) term.rows.push_back(static_cast<std::uint32_t>(i));
+        const double* root = terms_[0].values.data();    // 1 without groups
+        if (used > 0) sum_by_level(term, [&](std::uint32_t row) { return std::pair(b[row] * root[row], b[row] * b[row]); });
         for (std::size_t c = 0; c < columns_.size() && used > 0; ++c) {
             if (holds(term, static_cast<int>(c))) continue;
             Growth own;
             own.column = static_cast<int>(c);
             const double* x = columns_[c]->values;
             double l1 = 0, l2 = 0;
-            for (std::size_t i = 0; i < n_; ++i) {
-                const double line = b[i] * x[i];
-                l1 += line;
-                l2 += line * line;
+            if (slots_[c] >= 0) {
+                l1 = by_level_[2 * slots_[c]];
+                l2 = by_level_[2 * slots_[c] + 1];
+                if (l2 == 0) continue;
+            } else {
+                for (std::size_t i = 0; i < n_; ++i) {
+                    const double line = b[i] * x[i];
+                    l1 += root[i] * line;
+                    l2 += line * line;
+                }
             }
             own.line_squares = l2;
             const double unit = term.unit * columns_[c]->unit;
-            own.least_line = std::max(least_line / (unit * unit), rounding * (l2 - l1 * l1 / static_cast<double>(n_)));
-            if (columns_[c]->two_values) own.high_squares = hinge_at_low(b, *columns_[c]);
+            own.least_line = std::max(least_line / (unit * unit), rounding * (l2 - l1 * l1 / n));
+            if (columns_[c]->two_values) own.high_squares = slots_[c] >= 0 ? l2 - l1 * l1 / n : hinge_at_low(b, *columns_[c]);
             own.line_toward.resize(responses_);
-            for (std::size_t r = 0; r < responses_; ++r) {
+            for (std::size_t r = 0; r < responses_ && slots_[c] < 0; ++r) {
                 const double* y = start_.data() + r * n_;
                 double sum = 0;
                 for (std::size_t i = 0; i < n_; ++i) sum += b[i] * x[i] * y[i];
@@ -247,6 +300,13 @@ private:
             if (!columns_[c]->two_values) make_knots(own, b, used, !term.factors.empty());
             kept_ += own.bytes();
             term.growths.push_back(std::move(own));
+        }
+        for (std::size_t r = 0; r < responses_ && !codings_.empty() && used > 0; r += 2) {
+            const double *y = start_.data() + r * n_, *z = r + 1 < responses_ ? y + n_ : y;
+            sum_by_level(term, [&](std::uint32_t row) { return std::pair(b[row] * y[row], b[row] * z[row]); });
+            for (Growth& own : term.growths)
+                for (std::size_t other = r; other < std::min(r + 2, responses_) && slots_[own.column] >= 0; ++other)
+                    own.line_toward[other] = by_level_[2 * slots_[own.column] + (other - r)];
         }
         term.absorbed = 0;
     }
@@ -342,12 +402,18 @@ private:
                 both_[2 * i + 1] = second * (q2[i] * b[i]);
             }
             const std::vector<double>&y1 = products_[term.absorbed], &y2 = products_[term.absorbed + count - 1];
+            if (!codings_.empty()) sum_by_level(term, [&](std::uint32_t row) { return std::pair(both_[2 * row], both_[2 * row + 1]); });
             for (Growth& own : term.growths) {
                 const double* x = columns_[own.column]->values;
                 double l1 = 0, l2 = 0;
-                for (std::size_t i = 0; i < n_; ++i) {
-                    l1 += both_[2 * i] * x[i];
-                    l2 += both_[2 * i + 1] * x[i];
+                if (const std::ptrdiff_t slot = slots_[own.column]; slot >= 0) {
+                    l1 = by_level_[2 * slot];
+                    l2 = by_level_[2 * slot + 1];
+                } else {
+                    for (std::size_t i = 0; i < n_; ++i) {
+                        l1 += both_[2 * i] * x[i];
+                        l2 += both_[2 * i + 1] * x[i];
+                    }
                 }
                 own.line_squares -= l1 * l1 + l2 * l2;
                 for (std::size_t r = 0; r < responses_; ++r) own.line_toward[r] -= l1 * y1[r] + l2 * y2[r];
@@ -403,6 +469,7 @@ private:
         term.factors = terms_[parent].factors;
         term.factors.push_back(factor);
         term.place = place;
+        term.searched = places_;
         term.unit = terms_[parent].unit * columns_[factor.column]->unit;
         term.values = terms_[parent].values;
         for (std::size_t i = 0; i < n_; ++i) {
@@ -427,7 +494,7 @@ private:
             products[r] = dot(column.data(), rest_.data() + r * n_, n_);
             subtract(rest_.data() + r * n_, products[r], column.data(), n_);
         }
-        squares_ = dot(rest_.data(), rest_.data(), rest_.size());
+        squares_ = within_ + dot(rest_.data(), rest_.data(), rest_.size());
         basis_.push_back(std::move(column));
         triangle_.push_back(std::move(shares));
         products_.push_back(std::move(products));
@@ -436,12 +503,18 @@ private:
 
     const MarsSpec& spec_;
     const std::span<const MarsColumn* const> columns_;
-    const std::size_t n_, responses_;
+    const std::size_t n_, all_rows_, responses_;         // n_: rows, or groups of them
+    const double within_;
+    const bool grouped_;
+    struct Coding { const std::uint16_t* codes; std::size_t first; };
+    std::vector<Coding> codings_;
+    std::vector<std::ptrdiff_t> slots_;                  // per column the place of its level in by_level_; -1: no indicator
+    std::vector<double> by_level_;
     std::vector<Term> terms_;
     std::vector<std::vector<double>> basis_, triangle_, products_;
     std::vector<double> means_, start_, rest_;           // responses, centred; what is left of them
     double total_ = 0, squares_ = 0, kept_ = 0;
-    int places_ = 1, step_ = 1;
+    int places_ = 1;
     std::vector<double> both_;
     mutable std::vector<double> slopes_;
 };
@@ -550,8 +623,10 @@ double mars_gcv(double rss, std::size_t rows, std::size_t terms, double penalty)
     return share >= 1 ? infinity : rss / n / ((1 - share) * (1 - share));
 }
 
-MarsFit fit_mars(const MarsSpec& spec, std::span<const MarsColumn* const> columns, std::span<const double* const> responses, std::size_t rows) {
-    Forward forward(spec, columns, responses, rows);
+MarsFit fit_mars(const MarsSpec& spec, std::span<const MarsColumn* const> columns, std::span<const double* const> responses, std::size_t rows,
+                 const MarsGroups* groups) {
+    Forward forward(spec, columns, responses, rows, groups);
+    if (groups) rows = groups->rows;
     MarsFit fit;
     fit.total = forward.total();
     fit.ended = forward.total() > 0 ? forward.run() : "the response is constant";
@@ -565,7 +640,7 @@ MarsFit fit_mars(const MarsSpec& spec, std::span<const MarsColumn* const> column
     std::fill(fit.rss.begin(), fit.rss.end(), infinity);
     for (;;) {
         // The functions that were added first, among those that are left, are subsets too; with one response earth looks at them.
-        double left = squares;
+        double left = std::max(squares, spec.least_left * fit.total);
         for (std::size_t size = subset.size(); size >= 1; left += subset.share(--size)) {
             if (left * equal_reductions < fit.rss[size - 1]) {
                 fit.rss[size - 1] = left;

@@ -12,6 +12,9 @@
 // one sweep over the rows, in the order of x, gives their products with the hinges of all knots, for (x - t')+ grows from (x - t)+ by
 // the sum of what lies above t. So a step costs a few operations per row, basis function and column, however large the model is.
 //
+// Indicators of one variable share a pass: sums by code give those of every level. A row enters a weighted sum of squares by the root of
+// its weight, so with groups everything but the constant function stays as it is.
+//
 // Rules, with n rows and p columns:
 // - Every m-th of the rows with B > 0 gives a knot, counted from the largest x, and the outer e have none; m and e by Friedman's (43)
 //   and (45) with alpha 0.05, where not given; in products e is three times as large (earth: Adjust.endspan 2). The count begins
@@ -20,7 +23,10 @@
 //   and a line where more than 0.01 of its squares, in the caller's units, are not. A hinge whose line does not count comes alone.
 // - A pair takes two places of max_terms, also where it is a line or a hinge alone, and only the functions in the first so many places as
 //   there are functions are parents: so earth does.
-// - A pair that lowers the squares by more than 1.01 times what is left, or 10 times the step before, is taken for rounding.
+// - Fast MARS: of more functions than fast_k those are searched that come first by rank + fast_beta * age, where the rank is by what they
+//   gained when last searched, and the age counts the places that were taken since. One that was not searched yet ranks before all others,
+//   also if it cannot be a parent. (The paper has age count the other way.)
+// - A hinge that lowers the squares by more than 1.01 times what is left, or 10 times the step before, is taken for rounding.
 // - The pass ends where max_terms is reached, R2 is above 1 - threshold, R2 gains less than `threshold`, or 1 - GCV/GCV0 is below -10;
 //   in the last two cases the pair is not taken.
 // - Where no knot counts, the line x enters, or, without `lines`, the hinge at the smallest x (earth: Auto.linpreds).
@@ -41,11 +47,12 @@ struct MarsSpec {
     double penalty = 2;                                  // of a knot in GCV, in parameters; -1: GCV is the mean square
     double threshold = 0.001;
     int minspan = 0, endspan = 0;                        // rows between knots, and beyond the outer ones; 0: by the formulas
-    int fast_k = 20;                                     // parents that are searched in a step; 0: all
-    double fast_beta = 1;                                // how fast those that were left out come back
+    int fast_k = 20;                                     // functions, three at least, that are looked at in a step; 0: all
+    double fast_beta = 1;                                // how fast those that were left out fall back
     bool lines = true;                                   // else hinges at the smallest x stand for them
     bool prune = true;
     double most_bytes = 1 << 29;                         // kept between steps
+    double least_left = 0;                               // of the squares: the backward pass takes less for this, or rounding would choose
     int most_terms(std::size_t columns) const;
 };
 
@@ -55,6 +62,8 @@ struct MarsColumn {
     double origin = 0, unit = 1;                         // (value - origin) * unit is what the caller calls x
     std::vector<std::uint32_t> order;                    // rows by rising value, equal ones as they come
     bool two_values = false;                             // its only hinge is at the smaller one
+    const std::uint16_t* codes = nullptr;                // of an indicator: 1 where the code is `level`; many share their codes
+    int level = 0, levels = 0;
     void sort(std::size_t rows);
 };
 
@@ -79,7 +88,17 @@ struct MarsFit {
 // (RSS / n) / (1 - C / n)^2 with C = terms + penalty (terms - 1) / 2; infinity where C reaches n.
 double mars_gcv(double rss, std::size_t rows, std::size_t terms, double penalty);
 
-// Squares are summed over the responses, which share their basis functions. REQUIRES: rows >= 1.
-MarsFit fit_mars(const MarsSpec& spec, std::span<const MarsColumn* const> columns, std::span<const double* const> responses, std::size_t rows);
+// Rows of equal predictors, taken as one: how many they are, and the squares of the responses around their means.
+struct MarsGroups {
+    std::vector<double> weights;
+    std::size_t rows = 0;                                // sum of the weights
+    double within = 0;
+};
+
+// Squares are summed over the responses, which share their basis functions. With groups a row of the columns is a group, a response
+// its mean there, and the fit that of all rows. REQUIRES: rows >= 1; with groups, columns of two values only: they have no knots to be
+// placed by counting rows.
+MarsFit fit_mars(const MarsSpec& spec, std::span<const MarsColumn* const> columns, std::span<const double* const> responses, std::size_t rows,
+                 const MarsGroups* groups = nullptr);
 
 }  // namespace spinney

@@ -74,9 +74,16 @@ void MarsData::make(int v) {
                 own.levels = {a > b || (a == b && first == own.levels[0]) ? own.levels[1] : own.levels[0]};
             }
             for (int level : own.levels) own.own.push_back(indicator(given, level, rows));
+            given.visit([&](const auto* codes) { own.codes.assign(codes, codes + rows); });
         }
         own.columns.resize(own.own.size());
-        for (std::size_t c = 0; c < own.own.size(); ++c) own.columns[c].values = own.own[c].data();
+        for (std::size_t c = 0; c < own.own.size(); ++c) {
+            own.columns[c].values = own.own[c].data();
+            if (own.codes.empty()) continue;
+            own.columns[c].codes = own.codes.data();     // of the heap: it stays where it is when `own` moves
+            own.columns[c].level = own.levels[c];
+            own.columns[c].levels = given.levels;
+        }
     }
     for (MarsColumn& column : own.columns) {
         if (rows == 0) break;
@@ -89,6 +96,7 @@ void MarsData::make(int v) {
 
 MarsFamilies::MarsFamilies(const MarsData& data, const MarsScoreSpec& spec, int child, double most_bytes)
     : data_(data), spec_(spec), child_(child), most_bytes_(most_bytes), associations_(data.table().variables()) {
+    spec_.fit.least_left = least_share_left;
     if (most_bytes > 0) spec_.fit.most_bytes = std::min(spec_.fit.most_bytes, most_bytes / 2);
     const Column& given = data.table().column(child);
     if (given.values) {
@@ -121,6 +129,69 @@ double MarsFamilies::association(int parent, std::size_t column) {
     return associations_[parent][column];
 }
 
+// By groups of rows, where all columns are indicators and the groups are fewer than the rows by far.
+MarsFit MarsFamilies::fit(std::span<const int> parents, std::span<const MarsColumn* const> columns) {
+    const std::size_t n = data_.rows();
+    std::vector<std::uint32_t> group(n, 0), first(1, 0);
+    const bool indicators = std::all_of(columns.begin(), columns.end(), [](const MarsColumn* column) { return column->codes; });
+    for (int p : parents) {
+        const std::vector<std::uint16_t>& codes = data_.variable(p).codes;
+        const std::size_t levels = data_.table().levels(p);
+        if (codes.empty() || !indicators) continue;      // a constant, or none of this
+        if (first.size() * levels > 100 * n) return fit_mars(spec_.fit, columns, responses_, n);
+        constexpr std::uint32_t unseen = 0xffffffffu;
+        std::vector<std::uint32_t> known(first.size() * levels, unseen);
+        first.clear();
+        for (std::size_t i = 0; i < n; ++i) {
+            std::uint32_t& number = known[group[i] * levels + codes[i]];
+            if (number == unseen) {
+                number = static_cast<std::uint32_t>(first.size());
+                first.push_back(static_cast<std::uint32_t>(i));
+            }
+            group[i] = number;
+        }
+    }
+    const std::size_t count = first.size();
+    if (!indicators || 4 * count > 3 * n) return fit_mars(spec_.fit, columns, responses_, n);
+    MarsGroups groups{std::vector<double>(count, 0.0), n, 0.0};
+    for (std::uint32_t own : group) ++groups.weights[own];
+    std::vector<std::vector<double>> means(responses_.size(), std::vector<double>(count, 0.0));
+    std::vector<const double*> responses;
+    for (std::size_t r = 0; r < responses_.size(); ++r) {
+        const double* y = responses_[r];
+        for (std::size_t i = 0; i < n; ++i) means[r][group[i]] += y[i];
+        for (std::size_t g = 0; g < count; ++g) means[r][g] /= groups.weights[g];
+        for (std::size_t i = 0; i < n; ++i) groups.within += (y[i] - means[r][group[i]]) * (y[i] - means[r][group[i]]);
+        responses.push_back(means[r].data());
+    }
+    std::vector<std::vector<double>> values;
+    std::vector<std::vector<std::uint16_t>> codes;
+    std::vector<MarsColumn> own;
+    std::vector<const MarsColumn*> pointers;
+    values.reserve(columns.size());
+    own.reserve(columns.size());
+    std::vector<std::pair<const std::uint16_t*, std::size_t>> seen;
+    for (const MarsColumn* column : columns) {
+        auto at = std::find_if(seen.begin(), seen.end(), [&](const auto& one) { return one.first == column->codes; });
+        if (at == seen.end()) {
+            at = seen.insert(seen.end(), {column->codes, codes.size()});
+            std::vector<std::uint16_t>& made = codes.emplace_back();
+            for (std::uint32_t row : first) made.push_back(column->codes[row]);
+        }
+        std::vector<double>& made = values.emplace_back();
+        for (std::uint32_t row : first) made.push_back(column->values[row]);
+        MarsColumn& added = own.emplace_back(*column);
+        added.values = made.data();
+        added.codes = codes[at->second].data();
+        added.order.assign(1, static_cast<std::uint32_t>(std::min_element(made.begin(), made.end()) - made.begin()));
+        pointers.push_back(&added);
+    }
+    MarsFit found = fit_mars(spec_.fit, pointers, responses, count, &groups);
+    for (auto& term : found.terms)
+        for (MarsFactor& factor : term) factor.row = first[factor.row];
+    return found;
+}
+
 MarsFamilyFit MarsFamilies::family(std::span<const int> parents) {
     MarsFamilyFit found;
     const double prior = spec_.size_prior.empty() ? 0 : spec_.size_prior[std::min(parents.size(), spec_.size_prior.size() - 1)];
@@ -136,12 +207,12 @@ MarsFamilyFit MarsFamilies::family(std::span<const int> parents) {
         columns.push_back(&data_.variable(place.variable).columns[place.column]);
         found.columns.emplace_back(place.variable, data_.variable(place.variable).levels[place.column]);
     }
-    found.fit = fit_mars(spec_.fit, columns, responses_, data_.rows());
+    found.fit = fit(parents, columns);
     const std::size_t terms = found.fit.selected.size();
     found.parameters = static_cast<double>(terms * responses_.size());
     const double n = static_cast<double>(data_.rows()), total = found.fit.total;
     if (!(total > 0)) return found;                      // a child that is constant in the table
-    const double rss = std::max(found.fit.own_rss(), least_share_left * total), gcv = mars_gcv(rss, data_.rows(), terms, spec_.fit.penalty);
+    const double gcv = found.fit.own_gcv();
     const bool discrete = data_.table().column(child_).values == nullptr;
     const double unit = discrete ? 1 : spec_.raw ? 1 / (data_.scale(child_) * data_.scale(child_)) : total / n;
     found.score += spec_.raw ? -gcv / unit : -n / 2 * std::log(gcv / unit);

@@ -2,6 +2,8 @@
 // occurs, or one for two levels, with common basis functions. Parents: continuous columns, ordinal ones as numbers, and an indicator
 // per level of categorical ones, or one for two levels.
 //
+// Where all parents are categorical, rows of equal parents are one: a fit reads as many rows as there are configurations.
+//
 // The columns of a family stand in the order of their linear association with the child, so that among equal reductions neither names
 // nor the order of levels decide.
 #pragma once
@@ -29,6 +31,7 @@ public:
     struct Variable {
         std::vector<int> levels;                         // of the indicators; -1: the values themselves
         std::vector<std::vector<double>> own;            // values that are not those of the table
+        std::vector<std::uint16_t> codes;                // of one that has indicators
         std::vector<MarsColumn> columns;
         std::vector<int> occurring;                      // levels, of a discrete one
         bool ready = false;
@@ -67,6 +70,7 @@ public:
 
 private:
     double association(int parent, std::size_t column);
+    MarsFit fit(std::span<const int> parents, std::span<const MarsColumn* const> columns);
     const MarsData& data_;
     MarsScoreSpec spec_;
     const int child_;

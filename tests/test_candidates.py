@@ -17,6 +17,7 @@ import pytest
 
 import spinney as sp
 from slow.association import association
+from slow.forest import forest_gains
 from spinney.candidates import forest, screen
 from spinney.catalog import CANDIDATES, choose_candidates
 from spinney.cli import main
@@ -123,26 +124,31 @@ def test_forests_find_most_parents_of_simulated_networks(local: str) -> None:
     assert np.mean([parent in found[child] for parent, child in edges]) >= 0.75
 
 
-def test_the_gains_of_a_tree_add_up_to_what_it_explains() -> None:
-    """They are differences from node to node, so their sum is that of leaf and root."""
-    data = made(columns())
-    ranks = {name: screen.ranks(data, name).astype(np.float32) for name in "bcefi"}
-    for child in "cdh":
-        own = forest._Forest(data, child, [name for name in data.names if name != child], ranks, 3)
-        rng = np.random.default_rng(3)
-        n = data.n_rows
-        inside = rng.integers(0, n, n)
-        judges = np.setdiff1d(np.arange(n), inside)
-        own.grow()
-        kind = forest.DecisionTreeClassifier if own.classes else forest.DecisionTreeRegressor
-        tree = kind(max_features=forest.SHARE, min_samples_leaf=forest.LEAF, random_state=int(rng.integers(2**31)))
-        tree.fit(own.cells[inside], own.target[inside])
-        if own.classes:
-            guess, root = tree.predict_proba(own.cells[judges]), np.bincount(own.target[inside]) / n
-        else:
-            guess, root = tree.predict(own.cells[judges])[:, None], own.target[inside].mean()
-        wanted = (own.centred[judges] * (guess - root)).sum() / len(judges)
-        assert own.gains.sum() == pytest.approx(wanted, abs=1e-9) and wanted != 0
+def many_levels(rows: int) -> dict[str, Any]:
+    """The ten columns, a constant one, one with a level in nearly every row, and one with 90 classes."""
+    table = columns(rows)
+    rng = np.random.default_rng(4)
+    table["k"], table["l"] = np.repeat("same", rows), rng.integers(0, 400, rows).astype(str)
+    table["m"] = rng.choice([f"class {i}" for i in range(90)], rows, p=np.arange(1, 91) / 4095)
+    return table
+
+
+@pytest.mark.parametrize(("rows", "trees"), [(40, 8), (150, 4), (600, 1)])
+def test_forests_equal_their_slow_twin(rows: int, trees: int) -> None:
+    table = many_levels(rows)
+    kinds = {**KINDS, "k": sp.Categorical(("same",)), **dict.fromkeys("lm", "categorical")}
+    data = sp.Dataset.from_frame(table, kinds=kinds, keep_all=True)
+    children = {child: tuple(name for name in data.names if name != child) for child in "acdgjkm"}
+    method = choose_candidates(f"forest(trees={trees})")
+    found, stopped = forest.gains(data, children, method, job_of(data, seed=5, threads=2), 0.0)
+    assert list(found) == list(children) and stopped == ""
+    for child, own in children.items():
+        ordered = [(forest.codes(data, name).tolist(), data.kinds[name].word != "categorical") for name in own]
+        discrete = data.kinds[child].discrete
+        target = (data.codes(child) if discrete else forest.numbers(data, child)).tolist()
+        wanted = forest_gains(target, discrete, ordered, trees, 5)
+        assert found[child] == pytest.approx(wanted, rel=1e-9, abs=1e-9 * max(map(abs, wanted), default=0)), child
+        assert child == "k" or np.abs(wanted).max() > 0
 
 
 # what may not matter
@@ -298,18 +304,18 @@ def test_the_time_limit_and_ctrl_c_leave_the_screens_candidates() -> None:
 
 
 def test_what_was_finished_before_ctrl_c_is_kept() -> None:
-    data = made(columns())
+    data = made(columns(1000))
     job = job_of(data)
-    method = choose_candidates("forest(k=3, screen=6, trees=12)")
+    method = choose_candidates("forest(k=3, screen=6, trees=500)")
     whole = forest.run(job, method, None)
 
     def interrupt(what: str, done: int, total: int) -> None:
-        if done >= 4:
+        if done >= 2:
             raise KeyboardInterrupt
 
     part = forest.run(job_of(data, progress=interrupt), method, None)
     finished = [child for child in data.names if child not in part.unfinished]
-    assert len(finished) >= 4 and part.stopped == "interrupted"
+    assert 2 <= len(finished) < 10 and part.stopped == "interrupted"
     assert all(part.lists[child] == whole.lists[child] for child in finished)
     by_screen = screen.strongest(job, 3)
     assert all(tuple(part.lists[child]) == by_screen[child] for child in part.unfinished)

@@ -234,6 +234,47 @@ def test_a_discrete_child_sums_the_squares_of_its_indicators() -> None:
     assert alone == pytest.approx(-float((shares * (1 - shares)).sum()) / (1 - 1 / data.n_rows) ** 2, rel=1e-12)
 
 
+@pytest.mark.parametrize("rows", [40, 300, 2000])
+def test_groups_of_equal_rows_are_the_fit_of_all_rows(rows: int) -> None:
+    """The score takes rows with the same categorical parents as one; the estimator takes them row by row."""
+    rng = np.random.default_rng(rows)
+    frame = pd.DataFrame(
+        {name: rng.choice(list("uvwxyz")[:levels], rows) for name, levels in zip("abcd", (2, 3, 4, 6), strict=True)}
+    )
+    frame["e"] = np.where((frame.a == "u") & (rng.random(rows) < 0.8), frame.b, rng.choice(list("uvw"), rows))
+    frame["f"] = (frame.c == "u") * 2.0 + (frame.d == "x") * (frame.a == "v") + rng.normal(0, 0.7, rows)
+    data = sp.Dataset.from_frame(frame)
+    for child, parents in (("e", "ab"), ("e", "abcd"), ("f", "acd"), ("f", "ab"), ("a", "de"), ("f", "b")):
+        y = pd.get_dummies(frame[child]).to_numpy(float) if child != "f" else frame[["f"]].to_numpy()
+        y = y[:, :1] if y.shape[1] == 2 else y
+        columns = []
+        for parent in parents:
+            levels = sorted(set(frame[parent]), key=lambda level: -(frame[parent] == level).sum())
+            columns += [
+                (frame[parent] == level).to_numpy(float) for level in (levels if len(levels) > 2 else levels[1:])
+            ]
+        centred = y - y.mean(axis=0)
+        columns.sort(key=lambda x: -float((((x - x.mean()) @ centred) ** 2).sum() / ((x - x.mean()) ** 2).sum()))
+        model = sp.MARSRegressor(2).fit(np.column_stack(columns), y if y.shape[1] > 1 else y[:, 0])
+        found = sp.local_score(data, child, list(parents), "mars(objective=gcv)")
+        assert found == pytest.approx(-model.gcv_, rel=1e-9), (child, parents)
+        fitted = build_source(data, "mars").fit(child, tuple(parents), found)
+        assert len(fitted.terms) == len(model.basis_)
+
+
+def test_of_perfect_fits_the_smallest_counts() -> None:
+    """Squares that are nothing but rounding do not decide how many terms there are."""
+    rng = np.random.default_rng(1)
+    a = rng.choice(list("uvw"), 300)
+    frame = pd.DataFrame(
+        {"a": a, "b": np.where(a == "u", "p", "q"), **{n: rng.choice(list("xyz"), 300) for n in "cde"}}
+    )
+    data = sp.Dataset.from_frame(frame)
+    alone = sp.local_score(data, "b", ["a"], "mars")
+    for more in ("c", "cd", "cde"):
+        assert sp.local_score(data, "b", ["a", *more], "mars") == pytest.approx(alone, rel=1e-12)
+
+
 def test_renaming_levels_changes_nothing() -> None:
     data = mixed()
     other = {"a": "zz", "b": "k", "c": "aa"}

@@ -379,6 +379,20 @@ class MarsScores(Scores):
         ],
     ]: ...
 
+def forest_gains(
+    codes: Sequence[NDArray[Any]],
+    levels: Sequence[int],
+    numbers: Sequence[NDArray[numpy.int32]],
+    ordered: Sequence[bool],
+    children: Sequence[tuple[int, Sequence[int]]],
+    trees: int,
+    seconds: float,
+    seed: int,
+    threads: int,
+    progress: object | None,
+    time_limit: float,
+) -> tuple[list[Any], str]: ...
+
 most_embedded_columns: int
 
 class GaussianSpec:

@@ -74,33 +74,35 @@ def squares(columns: Matrix) -> Any:
     return (columns**2).sum(axis=0)
 
 
-def searched(terms: list[dict[str, Any]], step: int, options: Options) -> list[int]:
-    """The parents of this step; Fast MARS where there are more than fast_k."""
-    every = [i for i, t in enumerate(terms) if t["place"] <= len(terms) and len(t["factors"]) < options.degree]
-    if options.fast_k == 0 or len(every) <= options.fast_k:
-        return every
-    ranked = sorted(every, key=lambda i: terms[i]["gain"])
-    aged = sorted((-(r + options.fast_beta * (step - terms[i]["step"])), i) for r, i in enumerate(ranked))
-    return sorted(i for _, i in aged[: options.fast_k])
+def searched(terms: list[dict[str, Any]], places: int, options: Options) -> list[int]:
+    """The parents of this step; Fast MARS where there are more functions than fast_k. Those that were not searched yet
+    are before all others, the earliest first, also those that cannot be parents."""
+    ranked = sorted(range(len(terms)), key=lambda i: -terms[i]["gain"])
+    if options.fast_k and len(terms) > max(3, options.fast_k):
+        aged = sorted(
+            enumerate(ranked), key=lambda own: own[0] + options.fast_beta * (places - terms[own[1]]["searched"])
+        )
+        ranked = [i for _, i in aged[: max(3, options.fast_k)]]
+    ranked = sorted(i for i in ranked if len(terms[i]["factors"]) < options.degree)
+    for i in ranked:
+        terms[i]["searched"] = places  # also if its place comes too late
+    return [i for i in ranked if terms[i]["place"] <= len(terms)]
 
 
 def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
     n, p = x.shape
     most_terms = options.max_terms or min(200, max(20, 2 * p)) + 1
-    terms: list[dict[str, Any]] = [
-        {"factors": (), "values": np.ones(n), "place": 1, "gain": math.inf, "step": 0, "both": True}
-    ]
+    terms: list[dict[str, Any]] = [{"factors": (), "values": np.ones(n), "place": 1, "gain": math.inf, "searched": 0}]
     basis = np.full((n, 1), 1 / math.sqrt(n))
     left = y - y.mean(axis=0)
     total = float(squares(left).sum())
-    rss, before, last, places, step = total, 0.0, math.inf, 1, 0
+    rss, before, last, places = total, 0.0, math.inf, 1
     while places + 2 <= most_terms and total > 0:
-        step += 1
         best: tuple[float, Any] = (0.0, None)
         most = min(1.01 * rss, 10 * last)
-        for t in searched(terms, step, options):
+        for t in searched(terms, places, options):
             own = terms[t]
-            own["step"], own["gain"] = step, 0.0
+            own["gain"] = 0.0
             for c in range(p):
                 if any(c == factor[0] for factor in own["factors"]):
                     continue
@@ -118,7 +120,7 @@ def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
                     if squares(new)[0] > (0.01 if places < 15 else 1e-5) * squares(hinge - hinge.mean()):
                         offers.append((by_line + float(squares(left.T @ new).sum() / squares(new)[0]), knot))
                 for reduction, knot in offers:
-                    if reduction < most:
+                    if knot is None or reduction < most:
                         own["gain"] = max(own["gain"], reduction)
                         if reduction > best[0] * EQUAL:
                             best = (reduction, (t, c, knot, counts))
@@ -144,7 +146,7 @@ def forward(x: Matrix, y: Matrix, options: Options) -> tuple[Terms, Matrix]:
                     "values": values,
                     "place": places + 1 + place,
                     "gain": math.inf,
-                    "step": 0,
+                    "searched": places,
                 }
             )
         places += 2

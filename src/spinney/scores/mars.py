@@ -20,7 +20,7 @@ from spinney.hinges import Factor, Floats
 from spinney.kinds import Ordinal
 from spinney.scores.source import Source, check_memory
 
-_LEAST_SHARE = 1e-10  # as in core/mars_families.cpp
+_CONSTANT = 1 / (2 * math.pi)  # variance of a child that is constant in the table: density 1, in its own units
 _THRESHOLD, _FAST_K, _FAST_BETA = 0.001, 20, 1.0  # earth's
 
 
@@ -78,7 +78,7 @@ class Mars(Source):
         order = tuple(sorted(parents))
         data, kinds = self.data, self.data.kinds
         columns, occurring, _, found = self._mars.fit(*self.family(child, order), stop)
-        terms, selected, coefficients, _, rss, _, total, _ = found
+        terms, selected, coefficients, _, _, gcv, total, _ = found
         at = {self._index[name]: i for i, name in enumerate(order)}
         own = [(at[variable], None if level < 0 else level) for variable, level in columns]
         numbers = [self._numbers(order[parent], level) for parent, level in own]
@@ -96,7 +96,7 @@ class Mars(Source):
             values = coefficients[0] if coefficients else [0.0]
             kept = kept or [()]
             fitted = [(values[0] + column.centre, *values[1:])]
-            variance = 1.0 if data.n_rows == 0 else self._variance(rss, total, len(kept))
+            variance = 1.0 if data.n_rows == 0 else gcv[len(kept) - 1] if total > 0 else _CONSTANT
         return Basis(
             **columns_of(data, child, order),
             columns=tuple(own),
@@ -114,14 +114,6 @@ class Mars(Source):
             return column.values + column.centre
         codes = self.data.codes(name)
         return (codes if level is None else codes == level).astype(np.float64)
-
-    def _variance(self, rss: Sequence[float], total: float, terms: int) -> float:
-        """The GCV of the fit; a child that is constant in the table has density 1 there, in its own units."""
-        if total <= 0:
-            return 1 / (2 * math.pi)
-        rows, left = self.data.n_rows, max(rss[terms - 1], _LEAST_SHARE * total)
-        share = 0.0 if self._penalty == -1 else (terms + self._penalty * (terms - 1) / 2) / rows
-        return left / rows / (1 - share) ** 2
 
     def _by_level(
         self, child: str, occurring: Sequence[int], coefficients: Sequence[Sequence[float]]
