@@ -109,6 +109,7 @@ struct SetsHandle {                                      // arrays are made when
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of spinney; the public API is in Python.";
     nb::set_leak_warnings(false);                        // a table may live to the end: in a cache, or frozen by gc.freeze()
+    m.attr("most_bitmap_levels") = static_cast<int>(Data::most_bitmap_levels);
     nb::class_<Control>(m, "Stop")
         .def(nb::init<>())
         .def("set", [](Control& self) { self.stop = true; })

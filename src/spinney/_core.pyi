@@ -7,6 +7,8 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+most_bitmap_levels: int
+
 class Stop:
     def __init__(self) -> None: ...
     def set(self) -> None: ...

@@ -122,6 +122,8 @@ def _check(client: Any) -> None:
         raise ChoiceError(
             f"the cluster at {client.scheduler.address} has no workers; start some with `dask worker ADDRESS`"
         ) from None
+    except OSError:
+        raise ChoiceError("the scheduler of the cluster ended; start it again") from None
     try:
         found = client.run(_about, on_error="return")
     except Exception as error:  # of the network, of a worker that leaves while it is asked
@@ -184,9 +186,32 @@ def as_done(client: Any, tasks: Iterable[tuple[Any, ...]], function: Callable[..
             client.cancel([future for future in futures if not future.done()], force=True)
 
 
+@contextmanager
+def staying() -> Iterator[None]:
+    """What Dask says when its scheduler goes away, at whatever moment, in a sentence."""
+    from concurrent.futures import CancelledError
+
+    from distributed.client import ClosedClientError
+    from distributed.comm.core import CommClosedError
+
+    try:
+        yield
+    except (
+        CommClosedError,
+        ConnectionError,
+        ClosedClientError,
+        CancelledError,
+        asyncio.CancelledError,
+        asyncio.TimeoutError,
+        TimeoutError,
+    ):
+        raise LimitError(
+            "the cluster let go of its tasks: its scheduler ended, or somebody cancelled them; start it again"
+        ) from None
+
+
 def _result(future: Any) -> Any:
     from distributed import KilledWorker
-    from distributed.client import FutureCancelledError
 
     try:
         return future.result()
@@ -198,10 +223,6 @@ def _result(future: Any) -> Any:
     except MemoryError:
         raise LimitError(
             "a worker has not enough memory for its task; give workers more memory or fewer threads"
-        ) from None
-    except (FutureCancelledError, ConnectionError):
-        raise LimitError(
-            "the cluster let go of its tasks: its scheduler ended, or somebody cancelled them; start it again"
         ) from None
 
 
@@ -228,14 +249,15 @@ def map_jobs(
 
     `shared` is sent to every worker once. Errors of the function come back as they are."""
     results: list[Any] = [None] * len(jobs)
-    at_workers = held(cluster, shared)
     finished = 0
-    for place, result in as_done(cluster, ((at_workers, job) for job in jobs), function):
-        if place >= 0:
-            results[place] = result
-            finished += 1
-        if report is not None:
-            report(finished, len(jobs))
+    with staying():
+        at_workers = held(cluster, shared)
+        for place, result in as_done(cluster, ((at_workers, job) for job in jobs), function):
+            if place >= 0:
+                results[place] = result
+                finished += 1
+            if report is not None:
+                report(finished, len(jobs))
     return results
 
 
@@ -277,6 +299,20 @@ def score_blocks(
 ) -> Outcome:
     """Score all families of a job on the workers, size by size: what smaller sets tell goes along with the larger
     ones. What is scored is added to `known`, and handed to `take`."""
+    with staying():
+        return _score_blocks(client, job, known, take, prune, bounds, time_limit, report)
+
+
+def _score_blocks(
+    client: Any,
+    job: Job,
+    known: _core.KnownScores,
+    take: Callable[[Families], None],
+    prune: bool,
+    bounds: bool,
+    time_limit: float | None,
+    report: Report | None,
+) -> Outcome:
     source, allowed = job.source, job.allowed
     assert source is not None
     end = None if time_limit is None else time.perf_counter() + time_limit

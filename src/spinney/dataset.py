@@ -270,6 +270,10 @@ class Dataset:
             raise DataError(f"column {name!r} is {self.kinds[name].word} and has no numbers; ask for its codes()")
         return self._data[name].view(np.float64)
 
+    def bytes_per_row(self, name: str) -> int:
+        """Of a column, as it is kept."""
+        return self._data[self._known(name)].itemsize
+
     @cached_property
     def words(self) -> set[str]:
         """The kinds that occur, by their words."""
