@@ -50,6 +50,16 @@ def connected(cluster: Cluster | None) -> Iterator[Any]:
     if cluster is None:
         yield None
         return
+    client = client_of(cluster)
+    try:
+        yield client
+    finally:
+        if client is not cluster:
+            _close(client)
+
+
+def client_of(cluster: Cluster) -> Any:
+    """The Client, checked."""
     try:
         from distributed import Client
     except ImportError:
@@ -58,15 +68,19 @@ def connected(cluster: Cluster | None) -> Iterator[Any]:
         ) from None
     if isinstance(cluster, Client):
         _check(cluster)
-        yield cluster
-        return
+        return cluster
     client = _client(cluster, Client)
     try:
         _check(client)
-        yield client
-    finally:
-        with suppress(Exception):  # a cluster that is gone cannot be told goodbye
-            client.close(timeout=5)
+    except BaseException:
+        _close(client)
+        raise
+    return client
+
+
+def _close(client: Any) -> None:
+    with suppress(Exception):  # a cluster that is gone cannot be told goodbye
+        client.close(timeout=5)
 
 
 def _client(address: Any, make: Any) -> Any:
@@ -338,7 +352,7 @@ def _score_blocks(
                 if place >= 0:
                     seconds, columns = result
                     families = Families(*columns)
-                    _keep(known, allowed, families)
+                    keep(known, allowed, families)
                     take(families)
                     outcome.scored += len(families)
                     busy += seconds
@@ -426,7 +440,8 @@ def _sent(client: Any, known: _core.KnownScores, allowed: Allowed, size: int, wa
     return {child: held(client, [one]) for child, one in zip(children, found, strict=True)}
 
 
-def _keep(known: _core.KnownScores, allowed: Allowed, families: Families) -> None:
+def keep(known: _core.KnownScores, allowed: Allowed, families: Families) -> None:
+    """Add what was scored elsewhere to what is known."""
     for child, size, part in by_layer(families):
         count = len(allowed.candidates[allowed.names[child]])
         known.add(child, size, part.rank, part.score, part.closed, count, None)

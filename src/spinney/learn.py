@@ -127,6 +127,10 @@ def learn(
             max_parents, constraints, candidates, time_limit, n_jobs, seed, progress, store, client, memory_limit
         )
         job, limits, search, note = _fitting(data, score, prior, search, limits, options)
+        if job.source is not None and not job.source.fits:
+            raise ChoiceError(
+                f"score {job.source.choice.name} is fitted from rows, and they are on several machines; use find()"
+            )
         graph = search_job(job, search, start, options, FIT_SHARE)
     began = time.perf_counter()
     assert job.source is not None

@@ -56,12 +56,14 @@ class Source(ABC):
     """One score under one prior on one Dataset."""
 
     fit_grows: bool = False  # does a fit take as long as scoring the family?
+    here: bool = True  # else Step 1 asks other machines, set by set (scores/elsewhere.py)
+    fits: bool = True  # are there fitted models?
     uncut: Sequence[str] = ()  # columns that there was no time to prepare as parents
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
         assert isinstance(choice.entry, Score)
         self.given = data
-        if "continuous" in data.words:
+        if "continuous" in data.words and data.rows_are_here:
             per_row = 8.0 + sum(map(data.bytes_per_row, data.names))
             check_memory("sorting the rows of the table", data.n_rows * per_row)
         self.data = in_row_order(data, deadline)
@@ -142,7 +144,7 @@ class Source(ABC):
 
     def ready_bytes(self) -> float:
         """Bytes of what is made of the columns once, before the first score; none where it is there already."""
-        if "for_core" in self.data.__dict__:
+        if "for_core" in self.data.__dict__ or not self.data.rows_are_here:
             return 0.0
         levels = [len(self.data.levels(name)) if kind.discrete else 0 for name, kind in self.data.kinds.items()]
         bits = sum(own for own in levels if own <= _core.most_bitmap_levels)  # core/data.hpp
