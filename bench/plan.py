@@ -46,7 +46,7 @@ def case(kind: str, columns: int, rows: int, score: str, search: str, **words: A
 CASES = (
     case("discrete", 10, 10_000_000, "bdeu", "dp", max_parents=3),
     case("discrete", 20, 1_000_000, "bic", "hc", max_parents=3),
-    case("discrete", 37, 1_000, "bdeu", "boss", max_parents=4),
+    case("discrete", 37, 10_000, "bdeu", "boss", max_parents=4),
     case("discrete", 24, 10_000, "bdeu", "dp", max_parents=4),
     case("discrete", 1041, 1_000, "bic", "hc", max_parents=3),
     case("mixed", 10, 100_000, "pcart", "dp", max_parents=2),

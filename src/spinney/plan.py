@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from spinney import _core
 from spinney.candidates import CandidateParents, Run, listed_or_chosen
 from spinney.catalog import Candidates, Search, choose_candidates, choose_search
 from spinney.choices import Choice, loaded
@@ -37,6 +38,7 @@ PROBE = 1.0  # seconds of Step 1, and as many again for families of the larger s
 GIB = 2.0**30
 _LOOKED = 112.0  # bytes of a set of one child while its size is looked through, family by family
 _KEPT = 40.0  # bytes of a set that is kept, with the room in which it is sorted
+_START = 0.2  # seconds of Python, to load what a first job needs and to end
 _FITS = 8  # families that are fitted, at the most
 _FINGERPRINT = 1.5e-8  # seconds of a cell
 _LONGEST = 60.0  # seconds of a moment of choosing candidates
@@ -141,7 +143,7 @@ def plan(
     found = work.forecast()
     found = replace(
         found,
-        seconds={"prepare": preparing, **found.seconds},
+        seconds={"prepare": _START + preparing, **found.seconds},
         why_score=why_resolved(data, score),
         max_parents=max_parents,
         time_limit=time_limit,
@@ -212,7 +214,7 @@ def _probe(job: Job, by_sets: bool) -> Paces:
     if not own.scores.walks or largest < 0:
         sizes = [size for size in range(len(layers)) if math.isnan(found.seconds[size])]
         for size in sizes:
-            sampled[size] = _sampled(job, size, PROBE / len(sizes), not by_sets)
+            sampled[size] = (_sampled if by_sets else _extended)(job, size, PROBE / len(sizes))
     for size in range(len(layers)):
         if not math.isnan(found.seconds[size]):
             continue
@@ -272,26 +274,42 @@ def _when(looks: Sequence[tuple[float, int]], done: float) -> float:
     return looks[-1][0]
 
 
-def _sampled(job: Job, size: int, seconds: float, together: bool) -> float:
-    """Seconds of one thread for a family of this size: the mean over some that are drawn; `together`, as searches ask
-    for them: one set of parents with each of the other candidates."""
+def _sampled(job: Job, size: int, seconds: float) -> float:
+    """Seconds of one thread for a family of this size: the mean over some that are drawn."""
     own, allowed, rng = job.source, job.allowed, random.Random(size)
     assert own is not None
     children = [name for name in allowed.names if allowed.most[name] >= size]
     if not children:
         return 0.0
-    families: list[tuple[str, list[str]]] = []
-    while len(families) < _LARGEST_SAMPLE:
-        child = rng.choice(children)
-        drawn = rng.sample(allowed.candidates[child], min(len(allowed.candidates[child]), size + _LARGEST_SAMPLE // 4))
-        stem, others = drawn[: max(0, size - 1)], drawn[max(0, size - 1) :]
-        if size == 0 or not together:
-            others = others[:1]
-        families += [(child, [*stem, other] if size else []) for other in others]
+    drawn = [rng.choice(children) for _ in range(_LARGEST_SAMPLE)]
+    families = [(child, rng.sample(allowed.candidates[child], size)) for child in drawn]
     own.local_scores([(children[0], ())])  # what is made once per source is no part of a family
     began = time.process_time()
     scores = own.local_scores(families, time_limit=seconds)
     return (time.process_time() - began) / max(1, int(np.count_nonzero(~np.isnan(scores))))
+
+
+def _extended(job: Job, size: int, seconds: float) -> float:
+    """The same as searches ask for them: one family with each of some candidates more, of ever more of them."""
+    own, allowed, rng = job.source, job.allowed, random.Random(size)
+    assert own is not None
+    children = [name for name in allowed.names if allowed.most[name] >= size]
+    if size == 0 or not children:
+        return _sampled(job, size, seconds)
+    own.local_scores([(children[0], ())])
+    began, count, pace = time.process_time(), 4, 0.0
+    while True:
+        name = rng.choice(children)
+        drawn = rng.sample(allowed.candidates[name], min(len(allowed.candidates[name]), size - 1 + count))
+        child, numbers = own.family(name, drawn[: size - 1])
+        others = own.family(name, drawn[size - 1 :])[1]
+        now = time.process_time()
+        with own.limits():
+            _core.extensions(own.scores, child, numbers, others)
+        pace = (time.process_time() - now) / len(others)  # of the last: the most at a time
+        if time.process_time() - began > seconds or (len(others) < count and count > _LARGEST_SAMPLE):
+            return pace
+        count *= 2
 
 
 def _seconds(job: Job, methods: Methods, paces: Paces) -> dict[str, float | None]:

@@ -44,7 +44,8 @@ def run(job: Job, method: Choice, time_limit: float | None) -> Picked:
     assert job.source is not None
     data, k = job.source.data, int(method["k"])
     end = math.inf if time_limit is None else time.perf_counter() + time_limit
-    screened = screen.strongest(job, max(k, int(method["screen"])))
+    half = None if time_limit is None else time_limit / 2
+    screened, _ = screen.within(job, max(k, int(method["screen"])), half)
     waiting = [child for child, own in screened.items() if len(own) > k]
     ranks = {name: screen.ranks(data, name).astype(np.float32) for name in data.order if not data.kinds[name].discrete}
     stop = threading.Event()
