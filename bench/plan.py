@@ -46,16 +46,16 @@ def case(kind: str, columns: int, rows: int, score: str, search: str, **words: A
 CASES = (
     case("discrete", 10, 10_000_000, "bdeu", "dp", max_parents=3),
     case("discrete", 20, 1_000_000, "bic", "hc", max_parents=3),
-    case("discrete", 37, 10_000, "bdeu", "boss", max_parents=4),
+    case("discrete", 100, 10_000, "bdeu", "boss", max_parents=4),
     case("discrete", 24, 10_000, "bdeu", "dp", max_parents=4),
     case("discrete", 1041, 1_000, "bic", "hc", max_parents=3),
-    case("mixed", 10, 100_000, "pcart", "dp", max_parents=2),
+    case("mixed", 10, 100_000, "pcart", "dp", max_parents=3),
     case("mixed", 15, 1_000, "pcart", "dp", max_parents=3),
     case("mixed", 100, 1_000, "pcart", "hc", max_parents=3),
-    case("mixed", 20, 100_000, "cg", "dp", max_parents=2),
-    case("mixed", 200, 1_000, "cg", "tabu", max_parents=3),
-    case("mixed", 10, 1_000, "mars", "dp", max_parents=3),
-    case("mixed", 100, 1_000, "mars", "hc", max_parents=2, candidates="screen(k=5)"),
+    case("mixed", 20, 100_000, "cg", "dp", max_parents=3),
+    case("mixed", 500, 1_000, "cg", "tabu", max_parents=3),
+    case("mixed", 12, 2_000, "mars", "dp", max_parents=3),
+    case("mixed", 1041, 1_000, "mars", "hc", max_parents=2, candidates="screen(k=5)"),
 )
 LIMITED = (0, 1, 3, 8)  # of CASES, with a limit of 1 GiB
 

@@ -38,6 +38,7 @@ PROBE = 1.0  # seconds of Step 1, and as many again for families of the larger s
 GIB = 2.0**30
 _LOOKED = 112.0  # bytes of a set of one child while its size is looked through, family by family
 _KEPT = 40.0  # bytes of a set that is kept, with the room in which it is sorted
+_ASKED = 3.0  # families that a search asks for, as a share of the square of the columns
 _START = 0.2  # seconds of Python, to load what a first job needs and to end
 _FITS = 8  # families that are fitted, at the most
 _FINGERPRINT = 1.5e-8  # seconds of a cell
@@ -351,10 +352,11 @@ def _asked(method: Choice, n: int) -> Iterator[float]:
 def _bytes(allowed: Allowed, own: Source, threads: int, kept: float, by_sets: bool) -> float:
     """Beyond what the process has when scoring begins: sets in all sizes, those that are kept, and what threads work
     with. `kept`: the share of sets that stay."""
-    scratch = threads * 8.0 * own.data.n_rows
+    families, square = allowed.families, len(allowed.names) ** 2
+    asked = families if by_sets else min(families, _ASKED * square)
+    scratch = threads * (8.0 * own.data.n_rows + own.remembered_bytes(asked))
     if not by_sets:
-        return scratch + 24.0 * len(allowed.names) ** 2
-    families = allowed.families
+        return scratch + 24.0 * square
     sets = _KEPT * families * min(1.0, kept)
     if own.scores.walks:
         return scratch + 17.0 * families - 9.0 * allowed.largest + sets

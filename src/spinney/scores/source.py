@@ -150,6 +150,10 @@ class Source(ABC):
         bits = sum(own for own in levels if own <= _core.most_bitmap_levels)  # core/data.hpp
         return self.data.n_rows * (bits / 8 + 8.0 * levels.count(0))  # and continuous columns in standard units
 
+    def remembered_bytes(self, families: float) -> float:
+        """Bytes that a thread keeps of so many families, for those that come."""
+        return 0.0
+
     def most_bytes(self, threads: int) -> float:
         """Of one family: as many as there are threads are scored at the same time."""
         return max(LITTLE, 0.8 * available_memory() / threads)
