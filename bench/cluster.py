@@ -59,7 +59,7 @@ def halves(path: Path, score: str, parents: int) -> list[tuple[float, float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--columns", type=int, default=17)
+    parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--rows", type=int, default=3000)
     parser.add_argument("--parents", type=int, default=4)
     parser.add_argument("--score", default="pcart")

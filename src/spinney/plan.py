@@ -383,7 +383,7 @@ def fitting(
     """What to change in a job so that it stays within the limits, nothing where it does; and a line that says so.
 
     `method`: what will choose candidates in this job, and has not done so."""
-    work = Foreseen(job, search, options, time_limit, method)
+    work = Foreseen(job, search, options, time_limit, method, timed=time_limit is not None)
     if time_limit is None and work.most() <= memory_limit * GIB:
         return {}, ""  # whatever a probe would say
     if work.least() > memory_limit * GIB:
@@ -418,10 +418,16 @@ class Foreseen:
     """One job, looked at once: what it would take, and what smaller jobs would."""
 
     def __init__(
-        self, job: Job, search: str | Choice, options: Mapping[str, Any], limit: float | None, method: Choice | None
+        self,
+        job: Job,
+        search: str | Choice,
+        options: Mapping[str, Any],
+        limit: float | None,
+        method: Choice | None,
+        timed: bool = True,
     ) -> None:
         """Of a job that is checked already. `limit`: seconds, where the user has set a time limit; `method`: what will
-        choose candidates."""
+        choose candidates, which is tried for a moment where its seconds are asked for."""
         check_options(options)
         assert job.source is not None
         self.source, self.all_candidates, self.method = job.source, job.allowed, method
@@ -429,6 +435,7 @@ class Foreseen:
         self.methods, self.why = picked(self.job, search, options, limit)
         self.by_sets = _by_sets(self.methods)
         self._chosen: dict[str, float] = {}
+        self._timed = timed
 
     def least(self) -> float:
         """Bytes, whatever the candidates: the columns as the score reads them."""
@@ -475,7 +482,7 @@ class Foreseen:
         """By the paces of the one probe."""
         part = replace(self.job, allowed=allowed)
         seconds = _seconds(part, methods, self.paces)
-        if chosen is not None:
+        if chosen is not None and self._timed:
             seconds = {"candidates": self._choosing(chosen), **seconds}
         memory = resident() + _bytes(allowed, self.source, self.job.threads, self.paces.kept, by_sets)
         return Forecast(
