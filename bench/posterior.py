@@ -92,8 +92,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         np.savetxt(place / "rows", np.column_stack([columns[name] for name in names]), fmt="%d")
-        likely = [sorted(np.argsort(-(p[:, v] + p[v]), kind="stable")[:9].tolist()) for v in range(len(names))]
-        listed = [[u for u in own if u != v][:8] for v, own in enumerate(likely)]
+        joined = p + p.T - np.eye(len(names))  # a column is not its own candidate
+        listed = [sorted(np.argsort(-own, kind="stable")[:8].tolist()) for own in joined]
         (place / "candidates").write_text("\n".join(" ".join(map(str, own)) for own in listed))
         (place / "run.py").write_text(SUMU)
         files = [str(place / name) for name in ("rows", "candidates", "out.npz")]

@@ -22,7 +22,7 @@ from spinney.parent_sets import ParentSets
 from spinney.progress import Progress, Report, reporting
 from spinney.scores import build_source, resolved
 from spinney.scores.source import Portion
-from spinney.store import Store, StoreAt
+from spinney.store import Session, Store, StoreAt
 
 
 def score_parent_sets(
@@ -116,7 +116,7 @@ def _scored(
             job.cluster,
             job,
             known,
-            (lambda families: None) if session is None else session.take,
+            session.take if isinstance(session, Session) else (lambda families: None),
             prune=prune,
             bounds=bounds,
             time_limit=time_limit,

@@ -56,6 +56,7 @@ class Source(ABC):
     """One score under one prior on one Dataset."""
 
     fit_grows: bool = False  # does a fit take as long as scoring the family?
+    prior_last: bool = False  # is the prior on the number of parents added last, so that another may take its place?
     uncut: Sequence[str] = ()  # columns that there was no time to prepare as parents
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
