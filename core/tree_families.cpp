@@ -122,7 +122,7 @@ double TreeFamilies::score(std::span<const int> parents) {
     if (spec_.binned) {
         int cut = 0;
         for (int p : parents) cut += data_.columns[p].kind != VariableKind::categorical;
-        return binned(parents).value + spec_.prior(parents.size()) + cut * spec_.log_cuttings;
+        return binned(parents).value + cut * spec_.log_cuttings + spec_.prior(parents.size());   // the prior last: see Source
     }
     const TreePrior& prior = prior_of(parents);
     const std::vector<TreeColumn> own = grouped(searched_, parents);

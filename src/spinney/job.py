@@ -16,6 +16,7 @@ from spinney.progress import Progress
 if TYPE_CHECKING:
     from spinney.candidates import Chosen
     from spinney.scores.source import Source
+    from spinney.shared_scores import SharedScores
     from spinney.store import Store
 
 
@@ -33,7 +34,7 @@ class Job:
     why_score: str | None = None  # where the data decided the score, or its options
     chosen: Chosen | None = None  # how, if they were chosen from the data. `allowed` has them
 
-    store: Store | None = None  # where Step 1 keeps the scores of families
+    store: Store | SharedScores | None = None  # where Step 1 keeps the scores of families
     cluster: Any = None  # a connected Client: whose workers score them
 
     def quiet(self) -> Job:

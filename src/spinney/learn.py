@@ -34,6 +34,7 @@ from spinney.progress import Progress
 from spinney.record import Plan
 from spinney.scores import build_source, check_family, resolved, why_resolved
 from spinney.search import Found
+from spinney.shared_scores import SharedScores
 from spinney.step2 import Graph, Parents, search_job
 from spinney.store import Store, StoreAt
 from spinney.version import __version__
@@ -231,7 +232,7 @@ class _Limits:
     n_jobs: int
     seed: int
     progress: Progress
-    store: StoreAt
+    store: StoreAt | SharedScores
     cluster: Any  # a connected Client
     memory_limit: float | None
 
@@ -251,7 +252,8 @@ def _fitting(
     threads = threads_for(limits.n_jobs)
     own = build_source(data, score, prior, deadline, threads)
     why_score = why_resolved(data, score, deadline)
-    store = None if limits.store is None else Store(limits.store, make=True)
+    at = limits.store
+    store = at if at is None or isinstance(at, SharedScores) else Store(at, make=True)
 
     def job_of(most: int | None) -> Job:
         allowed = own.restrict(allowed_by(limits.constraints, data.names, most, listed))

@@ -22,6 +22,7 @@ from spinney.network import Network
 from spinney.scores import build_source, standing_for
 from spinney.scores.evidence import with_defaults
 from spinney.search import Found
+from spinney.shared_scores import SharedScores
 from spinney.tasks import Worker
 
 One = str | Choice
@@ -39,18 +40,20 @@ class Method:
     choices: Mapping[str, Any] = field(default_factory=dict)  # of learn()
     network: Network | None = None
 
-    def learn(self, data: Dataset, seed: int, worker: Worker) -> Network:
+    def learn(self, data: Dataset, seed: int, worker: Worker, shared: SharedScores | None = None) -> Network:
         """The network from these rows."""
         if self.network is not None:
             return self.network
-        result: Result = learn(data, **self.choices, seed=seed, n_jobs=worker.threads, progress=worker.progress)
+        limits: dict[str, Any] = {"n_jobs": worker.threads, "progress": worker.progress, "store": shared}
+        result: Result = learn(data, **self.choices, seed=seed, **limits)
         return result.network
 
-    def find(self, data: Dataset, seed: int, worker: Worker) -> CPDAG:
+    def find(self, data: Dataset, seed: int, worker: Worker, shared: SharedScores | None = None) -> CPDAG:
         """The class that the graph from these rows belongs to."""
         if self.network is not None:
             return self.network.cpdag()
-        found = find(data, **self.choices, seed=seed, n_jobs=worker.threads, progress=worker.progress)
+        limits: dict[str, Any] = {"n_jobs": worker.threads, "progress": worker.progress, "store": shared}
+        found = find(data, **self.choices, seed=seed, **limits)
         return class_of(found, allowed_by(self.choices.get("constraints"), data.names))
 
     def check(self, data: Dataset) -> None:
@@ -78,6 +81,24 @@ def class_of(found: Found, allowed: Allowed) -> CPDAG:
     graph = dag.cpdag()
     given = allowed.one_way(dag.edges)
     return graph.with_arrows(given) if given else graph
+
+
+def side_by_prior(ways: Iterable[Method]) -> list[tuple[Method, ...]]:
+    """Those that differ by the prior on parent sets alone are together, the uniform prior first: they share scores."""
+    groups: dict[str, list[Method]] = {}
+    for method in ways:
+        rest = {word: own for word, own in method.choices.items() if word != "prior"}
+        groups.setdefault(repr(rest) if method.network is None else method.name, []).append(method)
+    return [tuple(sorted(own, key=_is_not_uniform)) for own in groups.values()]
+
+
+def shared_by(group: tuple[Method, ...]) -> SharedScores | None:
+    """What the methods of a group share, where there is something."""
+    return SharedScores() if len(group) > 1 and not _is_not_uniform(group[0]) else None
+
+
+def _is_not_uniform(method: Method) -> bool:
+    return method.network is None and method.choices["prior"].name != "uniform"
 
 
 def one_method(data: Dataset, score: One, prior: One, search: One, **limits: Any) -> Method:

@@ -23,7 +23,7 @@ from spinney.parent_sets import ParentSets
 from spinney.progress import Progress, Report, reporting
 from spinney.scores import build_source, resolved
 from spinney.scores.source import Portion
-from spinney.store import Store, StoreAt
+from spinney.store import Session, Store, StoreAt
 from spinney.store_files import Families
 
 
@@ -114,7 +114,7 @@ def _scored(
         source.check_sets(job.allowed, prune)
         known = known or _core.KnownScores(job.allowed.for_core)
         deadline = Deadline(time_limit)
-        take: Callable[[Families], None] = (lambda families: None) if session is None else session.take
+        take: Callable[[Families], None] = session.take if isinstance(session, Session) else (lambda families: None)
         if not source.here:
             from spinney.scores.elsewhere import CountsElsewhere
 

@@ -32,7 +32,7 @@ from spinney.evaluate.held_out import column_losses, impossible, mean_of, pair_t
 from spinney.evaluate.pairs import Floats, Pair, mean_and_error, pairs_of
 from spinney.layout import counted
 from spinney.limits import check_limits, whole
-from spinney.methods import Method, Scores, Several, methods
+from spinney.methods import Method, Scores, Several, methods, shared_by, side_by_prior
 from spinney.progress import Progress
 from spinney.tasks import Worker, nothing_done, side_by_side
 
@@ -190,23 +190,21 @@ def log_loss(
     limits = {"max_parents": max_parents, "constraints": constraints, "candidates": candidates}
     ways = methods(data, scores, prior, search, **limits)
     tests = _tests(data, folds, repeats, seed)
-    tasks = [(number, test, method) for number, test in enumerate(tests) for method in ways.values()]
+    groups = side_by_prior(ways.values())
+    tasks = [(number, test, group) for number, test in enumerate(tests) for group in groups]
 
-    def work(task: tuple[int, Rows, Method], worker: Worker) -> _Tested:
-        number, test, method = task
-        return _tested(data, number, test, method, seed, worker)
+    def work(task: tuple[int, Rows, tuple[Method, ...]], worker: Worker) -> dict[str, _Tested]:
+        number, test, group = task
+        return _tested(data, number, test, group, seed, worker)
 
-    done = side_by_side(tasks, work, n_jobs=n_jobs, deadline=deadline, progress=progress, what="test sets x methods")
-    whole_sets = [
-        number
-        for number in range(len(tests))
-        if all(number * len(ways) + place in done.answers for place in range(len(ways)))
-    ]
+    done = side_by_side(tasks, work, n_jobs=n_jobs, deadline=deadline, progress=progress, what="test sets x scores")
+    by_set: dict[int, dict[str, _Tested]] = {}
+    for at, answer in done.answers.items():
+        by_set.setdefault(at // len(groups), {}).update(answer)
+    whole_sets = [number for number, own in by_set.items() if len(own) == len(ways)]
     if not whole_sets:
         raise nothing_done(done.stopped, "the first test set")
-    found = {
-        name: [done.answers[number * len(ways) + place] for number in whole_sets] for place, name in enumerate(ways)
-    }
+    found = {name: [by_set[number][name] for number in whole_sets] for name in ways}
     return LogLoss(
         data.n_rows,
         len(tests) // repeats,
@@ -250,10 +248,15 @@ def _given(rows: npt.ArrayLike, n_rows: int) -> Rows:
     return test.astype(np.int64)
 
 
-def _tested(data: Dataset, number: int, test: Rows, method: Method, seed: int, worker: Worker) -> _Tested:
-    train = part(data, others(data.n_rows, test))
-    network = method.learn(train, own_seed(seed, number), worker)
-    losses = column_losses(network, data.take(test))
-    rows = total(losses)
-    columns = {column: float(own.mean()) for column, own in losses.items()}
-    return _Tested(float(rows.mean()), columns, int(np.isinf(rows).sum()))
+def _tested(
+    data: Dataset, number: int, test: Rows, group: tuple[Method, ...], seed: int, worker: Worker
+) -> dict[str, _Tested]:
+    """Of methods that differ by the prior alone."""
+    train, held_out, shared, found = part(data, others(data.n_rows, test)), data.take(test), shared_by(group), {}
+    for method in group:
+        network = method.learn(train, own_seed(seed, number), worker, shared)
+        losses = column_losses(network, held_out)
+        rows = total(losses)
+        columns = {column: float(own.mean()) for column, own in losses.items()}
+        found[method.name] = _Tested(float(rows.mean()), columns, int(np.isinf(rows).sum()))
+    return found

@@ -37,7 +37,7 @@ from spinney.formats import formats_of, read_graph
 from spinney.graph import CPDAG
 from spinney.layout import counted
 from spinney.limits import check_limits, whole
-from spinney.methods import Method, Scores, Several, methods
+from spinney.methods import Method, Scores, Several, methods, shared_by, side_by_prior
 from spinney.network import Network
 from spinney.progress import Progress
 from spinney.search import Found
@@ -243,33 +243,31 @@ def stability(
     _check_several(ways, outside)
     order = by_content(data)
     tables = [(0, 0), *((p, repeat) for repeat in range(repeats) for p in sorted(parts, reverse=True))]
-    tasks = [(number, table, method) for number, table in enumerate(tables) for method in ways.values()]
+    groups = side_by_prior(ways.values())
+    tasks = [(number, table, group) for number, table in enumerate(tables) for group in groups]
 
-    def work(task: tuple[int, tuple[int, int], Method], worker: Worker) -> States:
-        number, (own, repeat), method = task
+    def work(task: tuple[int, tuple[int, int], tuple[Method, ...]], worker: Worker) -> dict[str, States]:
+        number, (own, repeat), group = task
         rows = order if own == 0 else subsample(order, size(data.n_rows, own), seed, repeat)
-        return states(method.find(part(data, rows), own_seed(seed, number), worker), data.names)
+        drawn, shared = part(data, rows), shared_by(group)
+        return {
+            method.name: states(method.find(drawn, own_seed(seed, number), worker, shared), data.names)
+            for method in group
+        }
 
-    done = side_by_side(tasks, work, n_jobs=n_jobs, deadline=deadline, progress=progress, what="tables x methods")
+    done = side_by_side(tasks, work, n_jobs=n_jobs, deadline=deadline, progress=progress, what="tables x scores")
+    learned: list[dict[str, States]] = [{} for _ in tables]
+    for at, answer in done.answers.items():
+        learned[at // len(groups)].update(answer)
     found = {
-        table: {**own, **{name: graphs[table] for name, graphs in outside.items()}}
-        for number, table in enumerate(tables)
-        if (own := _of_table(done.answers, number, ways)) is not None
+        table: {**{name: own[name] for name in ways}, **{name: graphs[table] for name, graphs in outside.items()}}
+        for table, own in zip(tables, learned, strict=True)
+        if len(own) == len(ways)
     }
     complete = [repeat for repeat in range(repeats) if all((p, repeat) in found for p in parts)]
     if (0, 0) not in found or not complete:
         raise nothing_done(done.stopped, "the first repetition")
     return _stability(data, seed, repeats, parts, complete, found, ways, done.stopped)
-
-
-def _of_table(answers: Mapping[int, States], number: int, ways: Mapping[str, Method]) -> dict[str, States] | None:
-    """What every method learned from a table; None where one was not done."""
-    places = {name: number * len(ways) + place for place, name in enumerate(ways)}
-    return (
-        {name: answers[at] for name, at in places.items()}
-        if places.keys() and all(at in answers for at in places.values())
-        else ({} if not ways else None)
-    )
 
 
 def _stability(

@@ -58,6 +58,7 @@ class Source(ABC):
     fit_grows: bool = False  # does a fit take as long as scoring the family?
     here: bool = True  # else Step 1 asks other machines, set by set (scores/elsewhere.py)
     fits: bool = True  # are there fitted models?
+    prior_last: bool = False  # is the prior on the number of parents added last, so that another may take its place?
     uncut: Sequence[str] = ()  # columns that there was no time to prepare as parents
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:

@@ -60,6 +60,7 @@ class Trees(Source):
     """One data set under pcart or ft."""
 
     fit_grows = True
+    prior_last = True
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
         if prior.per_parameter != 0:

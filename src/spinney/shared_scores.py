@@ -1,0 +1,57 @@
+"""Scores that several jobs on the same rows share: those of one score that differ by the prior on parent sets alone.
+
+In:  one Step 1 after another, that under the uniform prior first.
+Out: to the first, a log of what it scores; to the others, these scores with their own prior added, to the last digit
+what they would have scored themselves. A job takes it in place of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from spinney import _core
+from spinney.constraints import Allowed
+from spinney.progress import Report
+from spinney.scores.source import Source
+from spinney.store_files import Families, by_layer
+
+
+@dataclass
+class Shared:
+    """What a Step 1 knows beforehand, and tells as it goes."""
+
+    known: _core.KnownScores | None
+    log: _core.FamilyLog | None
+
+    def reporting(self, report: Report | None) -> Report | None:
+        return report
+
+
+class SharedScores:
+    """The scores of one data set under one score, whatever the prior on the number of parents."""
+
+    used = True
+    damages: Sequence[str] = ()
+
+    def __init__(self) -> None:
+        self._scored: Families | None = None
+        self._allowed: Allowed | None = None
+
+    @contextmanager
+    def session(self, source: Source, allowed: Allowed, threads: int) -> Iterator[Shared | None]:
+        prior = source.prior
+        if not source.prior_last or prior.per_parameter or (self._scored is None and prior.by_size):
+            yield None
+        elif self._scored is None:
+            log = _core.FamilyLog(threads)
+            yield Shared(None, log)
+            self._scored, self._allowed = Families(*log.drain()), allowed
+        elif allowed != self._allowed:  # their candidates were chosen one by one
+            yield None
+        else:
+            known = _core.KnownScores(allowed.for_core)
+            for child, size, part in by_layer(self._scored):
+                count = len(allowed.candidates[allowed.names[child]])
+                known.add(child, size, part.rank, part.score + prior.of_size(size), None, count, None)
+            yield Shared(known, None)
