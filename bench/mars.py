@@ -213,6 +213,7 @@ def candidates(repeats: int) -> Table:
             lists = chosen.plan.candidates
             sets = sp.score_parent_sets(data, "mars", max_parents=None, candidates=lists, prune=False, n_jobs=1)
             moments.append(time.process_time())
+            assert sets.families
             forests, scores = np.diff(moments)
             words = {"table": "tables", "spline": "continuous, splines"}
             table.rows.append([words[local], 60, rows, sets.families, forests, scores, sets.families / scores])
