@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import spinney as sp
-from common import HERE, Table, machine, report
+from common import HERE, Table, machine, peer, report
 from kills import table
 from spinney.formats import jkl
 
@@ -66,9 +66,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--results", type=Path, default=HERE / "results", help="where the dated results go")
     given = parser.parse_args()
-    from distributed import Client, LocalCluster
-
-    facts = machine()
+    distributed, facts = peer("distributed"), machine()
     shown = Table(
         f"Step 1 of {given.score}, {given.columns} columns, {given.rows:,} rows, {given.parents} parents",
         {
@@ -78,8 +76,8 @@ def main() -> None:
     )  # fmt: skip
     with (
         tempfile.TemporaryDirectory() as folder,
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
     ):
         path = Path(folder) / "table.csv"
         table(path, given.columns, given.rows)

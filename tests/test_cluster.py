@@ -5,9 +5,12 @@ Out: the sets of one thread, byte for byte; one sentence for everything that is 
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -220,3 +223,40 @@ def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.raises(sp.ChoiceError, match="has no workers"),
     ):
         sp.score_parent_sets(table(3), "bdeu", cluster=empty.scheduler_address)
+
+
+def test_a_scheduler_that_ends_in_the_middle_is_said(tmp_path: Path) -> None:
+    """What was scored until then is in the store."""
+    file = tmp_path / "scheduler.json"
+    quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    words = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(file)]
+    module = [sys.executable, "-m"]
+    started = [subprocess.Popen([*module, "distributed.cli.dask_scheduler", *words, "--port", "0"], **quiet)]
+    try:
+        while not file.exists():
+            time.sleep(0.05)
+        time.sleep(0.5)
+        started.append(
+            subprocess.Popen([*module, "distributed.cli.dask_worker", *words, "--no-nanny", "--nthreads", "1"], **quiet)
+        )
+
+        def pausing(data: sp.Dataset, child: str, parents: tuple[str, ...]) -> float:
+            time.sleep(0.005)
+            return -float(len(parents))
+
+        score = sp.CustomScore(pausing, name="pausing")  # defined here: sent with its body
+
+        def kill(what: str, done: int, total: int) -> None:
+            if done > 50 and started[0].poll() is None:
+                started[0].kill()
+                started[0].wait()
+
+        address = json.loads(file.read_text())["address"]
+        with pytest.raises(sp.LimitError, match="let go of its tasks"):
+            sp.score_parent_sets(table(9), score, cluster=address, store=tmp_path / "s", progress=kill)
+        kept = Store(tmp_path / "s")
+        assert sum(len(kept.read(run)) for run in kept.runs()) > 50
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()

@@ -9,7 +9,9 @@ import re
 import shutil
 import subprocess
 from math import fsum, log, ulp
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,3 +56,29 @@ def test_the_core_holds_no_fused_multiply_adds() -> None:
     shown = subprocess.run([program, "-d", "--no-show-raw-insn", _core.__file__], capture_output=True, text=True)
     assert shown.returncode == 0 and "ret" in shown.stdout
     assert not re.search(r"\bvfn?m(?:add|sub)\d+[sp][sd]\b|\bfn?m(?:add|sub|la|ls)\b", shown.stdout)
+
+
+def test_columns_in_single_precision_are_the_rounded_ones(tmp_path: Path) -> None:
+    """All that is learned is that of a table of the rounded numbers."""
+    rng = np.random.default_rng(1)
+    frame = {"x": rng.normal(size=300) * 1e6, "k": rng.choice(["a", "b"], 300)}
+    frame["y"] = frame["x"] / 3 + rng.normal(size=300)
+    rounded = {name: own.astype(np.float32).astype(float) if own.dtype == float else own for name, own in frame.items()}
+    single, plain = sp.Dataset.from_frame(frame, single=True), sp.Dataset.from_frame(rounded)
+    assert single.bytes_per_row("x") == 4 and plain.bytes_per_row("x") == 8
+    assert single.kinds == plain.kinds and single.fingerprint == plain.fingerprint
+    assert single.values("x").tolist() == plain.values("x").tolist()
+    for score in ("dg", "cg", "pcart", "mars"):
+        one, other = (sp.learn(data, score, search="hc") for data in (single, plain))
+        assert one.found.score == other.found.score and one.network.parents == other.network.parents
+    assert single.take(np.arange(10)).bytes_per_row("y") == 4
+    single.write(tmp_path / "t.parquet")
+    assert sp.Dataset.read(tmp_path / "t.parquet").fingerprint == plain.fingerprint
+
+
+def test_single_precision_stays_within_the_declared_range() -> None:
+    """0.1 is 0.100000001 there."""
+    data = sp.Dataset.from_frame({"x": [0.0, 0.05, 0.1] * 5}, kinds={"x": sp.Continuous(0, 0.1)}, single=True)
+    assert data.kinds["x"] == sp.Continuous(0, 0.1) and 0.0999 < data.values("x").max() <= 0.1
+    with pytest.raises(sp.DataError, match="single precision does not hold"):
+        sp.Dataset.from_frame({"x": [1.5, 2.5e39, 3.25] * 9}, kinds={"x": "continuous"}, single=True)

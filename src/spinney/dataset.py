@@ -98,6 +98,7 @@ class Dataset:
         ignore_absent: bool = False,
         only_named: bool = False,
         unseen: Unseen = "refuse",
+        single: bool = False,
     ) -> Dataset:
         """The table in a file: .csv .tsv .txt .parquet .feather .arrow, or .gz of it, .xlsx .xls; '-': standard input.
 
@@ -113,7 +114,8 @@ class Dataset:
         sheet: of an Excel file; the first unless given.
         ignore_absent: kinds may name columns that the table does not have.
         only_named: take only the columns that kinds names.
-        unseen: levels that kinds does not name are refused, or, with 'allow', added after those that it names."""
+        unseen: levels that kinds does not name are refused, or, with 'allow', added after those that it names.
+        single: keep continuous columns in single precision: half the memory, seven digits of each number."""
         reading = Reading.of(
             kinds,
             columns,
@@ -126,6 +128,7 @@ class Dataset:
             ignore_absent=ignore_absent,
             only_named=only_named,
             unseen=unseen,
+            single=single,
         )
         return cls.from_raw(read_table(path, delimiter, encoding, sheet), reading, standardise=standardise)
 
@@ -146,6 +149,7 @@ class Dataset:
         ignore_absent: bool = False,
         only_named: bool = False,
         unseen: Unseen = "refuse",
+        single: bool = False,
     ) -> Dataset:
         """The table in a pandas, polars or Arrow frame, or a dict of columns; options as in read()."""
         reading = Reading.of(
@@ -160,6 +164,7 @@ class Dataset:
             ignore_absent=ignore_absent,
             only_named=only_named,
             unseen=unseen,
+            single=single,
         )
         return cls.from_raw(read_frame(frame), reading, standardise=standardise)
 
@@ -267,10 +272,12 @@ class Dataset:
         return self._data[name]
 
     def values(self, name: str) -> npt.NDArray[np.float64]:
-        """The values of a continuous column, in the user's units."""
+        """The values of a continuous column, in the user's units; made anew where they are kept in single
+        precision."""
         if self.kinds[self._known(name)].discrete:
             raise DataError(f"column {name!r} is {self.kinds[name].word} and has no numbers; ask for its codes()")
-        return self._data[name].view(np.float64)
+        kept = self._data[name]
+        return kept.astype(np.float64) if kept.dtype == np.float32 else kept.view(np.float64)
 
     def column(self, name: str) -> Array:
         """Codes or values, as they are kept."""

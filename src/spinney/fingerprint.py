@@ -52,6 +52,8 @@ def row_hashes(columns: Mapping[str, npt.NDArray[Any]], order: Sequence[str]) ->
 
 def _words(column: npt.NDArray[Any]) -> Words:
     """Every value as 64 bits: a code as a number, a float by its bits."""
+    if column.dtype == np.float32:
+        column = column.astype(np.float64)
     return column.view(np.uint64) if column.dtype == np.float64 else column.astype(np.uint64)
 
 

@@ -38,6 +38,7 @@ PROBE = 1.0  # seconds of Step 1, and as many again for families of the larger s
 GIB = 2.0**30
 _LOOKED = 112.0  # bytes of a set of one child while its size is looked through, family by family
 _KEPT = 40.0  # bytes of a set that is kept, with the room in which it is sorted
+_DP = 3.5e-9  # seconds of dp, per variable and subset
 _ASKED = 3.0  # families that a search asks for, as a share of the square of the columns
 _START = 0.2  # seconds of Python, to load what a first job needs and to end
 _FITS = 8  # families that are fitted, at the most
@@ -329,7 +330,7 @@ def _seconds(job: Job, methods: Methods, paces: Paces) -> dict[str, float | None
 
 def _search_seconds(job: Job, method: Choice, paces: Paces, n: int, layers: Sequence[int]) -> float | None:
     if method.name == "dp":
-        return 1e-8 * n * 2.0**n / job.threads
+        return _DP * n * 2.0**n / job.threads
     if method.name not in ("hc", "tabu", "boss"):
         return None
     asked = chain((n, n * n), (n * n * share for share in _asked(method, n)))
@@ -362,6 +363,12 @@ def _bytes(allowed: Allowed, own: Source, threads: int, kept: float, by_sets: bo
         return scratch + 17.0 * families - 9.0 * allowed.largest + sets
     widest = max(math.comb(len(allowed.candidates[c]), allowed.most[c]) for c in allowed.names)
     return scratch + _LOOKED * widest + sets
+
+
+def _search_bytes(methods: Methods, n: int, threads: int) -> float:
+    """Of dp; others work with what there is."""
+    by_subsets = any(method.name == "dp" for method in methods) and n <= _core.most_dp_variables
+    return float(_core.dp_bytes(n, threads)) if by_subsets else 0.0
 
 
 def _ways(work: Foreseen, found: Forecast) -> Iterator[str]:
@@ -443,7 +450,9 @@ class Foreseen:
 
     def most(self) -> float:
         """Bytes, if every set stayed."""
-        return self.least() + _bytes(self.job.allowed, self.source, self.job.threads, 1.0, self.by_sets)
+        threads = self.job.threads
+        searching = _search_bytes(self.methods, len(self.job.allowed.names), threads)
+        return self.least() + _bytes(self.job.allowed, self.source, threads, 1.0, self.by_sets) + searching
 
     @cached_property
     def paces(self) -> Paces:
@@ -485,6 +494,7 @@ class Foreseen:
         if chosen is not None and self._timed:
             seconds = {"candidates": self._choosing(chosen), **seconds}
         memory = resident() + _bytes(allowed, self.source, self.job.threads, self.paces.kept, by_sets)
+        memory += _search_bytes(methods, len(allowed.names), self.job.threads)
         return Forecast(
             str(self.source.choice),
             None,

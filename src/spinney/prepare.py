@@ -181,6 +181,7 @@ def _settled(
         min_count=reading.min_count,
         most_levels=None if reading.keep_all else MOST_LEVELS,
         every_row=reading.every_row,
+        single=reading.single,
     )
     settled = {}
     for name in list(kept):

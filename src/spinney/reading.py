@@ -34,6 +34,7 @@ class Reading:
     only_named: bool = False  # only the columns that kinds names
     unseen: Unseen = "refuse"
     every_row: bool = False  # no row may be dropped: each has to be answered
+    single: bool = False  # continuous columns in single precision
     keep_all: bool = False  # no column is left out, and no level merged, unless the user says so
 
     @classmethod

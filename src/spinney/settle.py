@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,7 @@ class Rules:
     min_count: int = 1  # rarer levels become "other"
     most_levels: int | None = MOST_LEVELS  # so many at the most, without a declared kind; None: any number
     every_row: bool = False  # no row may be dropped
+    single: bool = False  # values in single precision
 
 
 def settle(name: str, column: Encoded, declared: Kind | None, rows: Rows, rules: Rules) -> Column:
@@ -98,10 +100,35 @@ def _settle_continuous(name: str, column: Encoded, declared: Kind | None, rows: 
         _refuse_outside(name, values, declared, rows)
         lo = lo if declared.lo is None else declared.lo
         hi = hi if declared.hi is None else declared.hi
+    if rules.single:
+        values = _single(name, values)
+        if declared is None or declared.lo is None:
+            lo = float(values.min())
+        if declared is None or declared.hi is None:
+            hi = float(values.max())
+        values = _within(values, lo, hi)
     if values.min() == values.max():
         notes.append(f"column {name!r} is constant: every row has {lo!r}")
     reason = "user" if declared is not None else column.reason or reason
     return Column(Continuous(lo, hi), reason, values, tuple(notes))
+
+
+def _single(name: str, values: Floats) -> Any:
+    most = float(np.finfo(np.float32).max)
+    if max(-values.min(), values.max()) > most:
+        raise DataError(
+            f"column {name!r} has numbers beyond {most:.3g}, which single precision does not hold; read it in double "
+            f"precision, without {named('single')}"
+        )
+    return values.astype(np.float32)
+
+
+def _within(values: Any, lo: float, hi: float) -> Any:
+    """Rounding may have led out of the range that the user has declared."""
+    low, high = values < np.float64(lo), values > np.float64(hi)
+    values[low] = np.nextafter(values[low], np.float32(np.inf))
+    values[high] = np.nextafter(values[high], np.float32(-np.inf))
+    return values
 
 
 def _no_level_for_numbers(name: str, row: int, rules: Rules) -> DataError:

@@ -130,6 +130,11 @@ class TableOptions(FileOptions):
         ),
     ] = False
 
+    single: Annotated[
+        bool,
+        typer.Option("--single", help="Keep continuous columns in single precision: half the memory, seven digits."),
+    ] = False
+
     def reading(self, names: tuple[str, ...], declared: Mapping[str, Kind | LeftOut] | None = None) -> Reading:
         """The choices for a table with these columns; `declared` instead of the kinds file, and only those columns."""
         return Reading.of(
@@ -141,6 +146,7 @@ class TableOptions(FileOptions):
             drop_missing_above=self.drop_missing_above,
             min_count=self.min_count,
             keep_all=self.keep_all,
+            single=self.single,
             ignore_absent=declared is not None,
             only_named=declared is not None,
         )
