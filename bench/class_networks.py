@@ -57,7 +57,7 @@ def gaussian(name: str, data: Path, others: list[classes.Contender]) -> Iterator
     truth, best = classes.edges_of(dag.cpdag()), sp.score(table, dag, score="cg")
     own = [classes.spinney(search) for search in SEARCHES if search != "exact"]
     for contender in [*own, *others]:
-        edges, seconds = contender.run(values, contender.prepare(values), 1)
+        edges, seconds = contender.run(values, contender.prepare(values, None), 1)
         graph = member(sp, names, edges)
         yield {
             "network": name, "score": "bic", "search": contender.name, "seconds": seconds, "proof": "",

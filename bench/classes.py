@@ -41,11 +41,11 @@ class Contender:
     name: str
     needs: str  # the package
     run: Callable[[Matrix, Any, int], tuple[Edges, float]]  # (values, prepared, penalty): the class, CPU seconds
-    prepare: Callable[[Matrix], Any] = lambda values: None  # not timed
+    prepare: Callable[[Matrix, Any], Any] = lambda values, truth: None  # not timed; may see the true DAG
 
 
-def draw(variables: int, degree: float, seed: int) -> tuple[Matrix, Edges]:
-    """The table and the true class."""
+def draw(variables: int, degree: float, seed: int) -> tuple[Matrix, Any]:
+    """The table and the true DAG."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(variables)
     pairs = [(order[i], order[j]) for j in range(variables) for i in range(j)]
@@ -59,8 +59,8 @@ def draw(variables: int, degree: float, seed: int) -> tuple[Matrix, Edges]:
     values = (values - values.mean(0)) / values.std(0)
     sp = peer("spinney")
     names = names_of(variables)
-    dag = sp.DAG(names, {names[v]: [names[p] for p in np.flatnonzero(weights[:, v])] for v in range(variables)})
-    return values, edges_of(dag.cpdag())
+    parents = {names[v]: [names[p] for p in np.flatnonzero(weights[:, v])] for v in range(variables)}
+    return values, sp.DAG(names, parents)
 
 
 def names_of(variables: int) -> list[str]:
@@ -82,22 +82,25 @@ def distance(a: Edges, b: Edges) -> int:
     return int(np.triu(different | different.T).sum())
 
 
-def spinney(search: str, **options: Any) -> Contender:
+def spinney(search: str, from_truth: bool = False, **options: Any) -> Contender:
     sp = peer("spinney")
 
-    def prepare(values: Matrix) -> Any:
+    def prepare(values: Matrix, truth: Any) -> Any:
         names = names_of(values.shape[1])
-        return sp.Dataset.from_frame(pd.DataFrame(values, columns=names), kinds=dict.fromkeys(names, "continuous"))
+        kinds = dict.fromkeys(names, "continuous")
+        return sp.Dataset.from_frame(pd.DataFrame(values, columns=names), kinds=kinds), truth if from_truth else None
 
-    def run(values: Matrix, data: Any, penalty: int) -> tuple[Edges, float]:
+    def run(values: Matrix, prepared: Any, penalty: int) -> tuple[Edges, float]:
+        data, start = prepared
         prior = "uniform" if penalty == 1 else f"kappa({len(values) ** (-(penalty - 1) / 2)!r})"
         began = time.process_time()
-        found = sp.find(data, score="cg", prior=prior, search=search, max_parents=None, n_jobs=1, **options)
+        found = sp.find(data, "cg", prior=prior, search=search, max_parents=None, n_jobs=1, start=start, **options)
         seconds = time.process_time() - began
         return edges_of(found.cpdag or sp.DAG(tuple(found.parents), found.parents).cpdag()), seconds
 
     words = ", ".join(f"{name}={value}" for name, value in options.items())
-    return Contender(f"spinney {search}" + (f"({words})" if words else ""), "spinney", run, prepare)
+    name = f"spinney {search}" + (f"({words})" if words else "") + (", from the truth" if from_truth else "")
+    return Contender(name, "spinney", run, prepare)
 
 
 def xges(python: Path) -> Contender:
@@ -131,6 +134,7 @@ def andrey(search: str) -> Contender:
 CONTENDERS = [
     spinney("ges"),
     spinney("ges", extended=False),
+    spinney("ges", from_truth=True, extended=False),  # no contender: where the score leads who knows the answer
     spinney("boss"),
     spinney("boss", patience=0),
     andrey("ges"),
@@ -144,16 +148,17 @@ def gaussian_tables(seeds: int, contenders: list[Contender], kept: Path, most: f
     began, warm = time.perf_counter(), set()
     for seed in range(seeds):
         for title, (variables, degree) in GRAPHS.items():
-            values, truth = draw(variables, degree, seed)
+            values, dag = draw(variables, degree, seed)
+            truth = edges_of(dag.cpdag())
             for penalty in (1, 2):
                 for contender in contenders:
                     key = f"{title}, penalty {penalty}, seed {seed}: {contender.name}"
                     if key in done or time.perf_counter() - began > most:
                         continue
                     if contender.name not in warm:  # what is compiled or loaded when first used
-                        contender.run(few := values[:, :5], contender.prepare(few), penalty)
+                        contender.run(few := values[:, :5], contender.prepare(few, None), penalty)
                         warm.add(contender.name)
-                    found, seconds = contender.run(values, contender.prepare(values), penalty)
+                    found, seconds = contender.run(values, contender.prepare(values, dag), penalty)
                     done[key] = distance(found, truth), round(seconds, 4)
                     print(key, *done[key], flush=True)
                     kept.write_text(json.dumps(done, indent=0) + "\n")

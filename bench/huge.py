@@ -1,6 +1,6 @@
 """Very many rows: a Parquet file that is made in batches, read, searched by hc under BIC, and listed by Step 1.
 
-In:  --most, the largest number of rows; tables of a tenth of it and so on, down to 100,000, are taken too.
+In:  --rows, numbers of rows; --steps and --folder, to do a long job in parts. Rows are kept in results/huge-rows.json.
 Out: for each number of rows the CPU seconds and the most memory, each step in a process of its own: reading; reading
      and `find` by hc under BIC; reading and Step 1 with two parents; seconds of the steps apart from the reading.
 
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -104,28 +105,27 @@ def measured(path: Path, step: str) -> dict[str, float]:
     return found
 
 
-def growth(sizes: list[int], suffix: str, folder: Path) -> Table:
-    columns = {
-        "rows": ",", "file, MB": ",.0f", "read, CPU s": ".2f", "peak, GB": ".2f", "hc, CPU s": ".2f", "edges": "",
-        "hc peak, GB": ".2f", "Step 1, CPU s": ".2f", "sets kept": ",", "Step 1 peak, GB": ".2f",
-        "most bytes per row": ",.0f",
-    }  # fmt: skip
-    table = Table(f"{COLUMNS} discrete columns, {suffix}, BIC, one thread", columns)
-    for rows in sizes:
-        path = folder / f"rows.{suffix}"
-        write(path, rows)
-        found = {step: measured(path, step) for step in STEPS}
-        most = max(own["most"] for own in found.values())
-        read, hc, sets = (found[step] for step in STEPS)
+COLUMNS_SHOWN = {
+    "rows": ",", "file, MB": ",.0f", "read, CPU s": ".2f", "peak, GB": ".2f", "hc, CPU s": ".2f", "edges": "",
+    "hc peak, GB": ".2f", "Step 1, CPU s": ".2f", "sets kept": ",", "Step 1 peak, GB": ".2f",
+    "most bytes per row": ",.0f",
+}  # fmt: skip
+
+
+def shown(kept: dict[str, Any], suffix: str) -> Table:
+    table = Table(f"{COLUMNS} discrete columns, {suffix}, BIC, one thread", COLUMNS_SHOWN)
+    names = [name for name, own in kept.items() if name.startswith(suffix) and set(STEPS) <= set(own)]
+    for name in sorted(names, key=lambda name: int(name.split("|")[1])):
+        own, rows = kept[name], int(name.split("|")[1])
+        most = max(own[step]["most"] for step in STEPS)
+        read, hc, sets = (own[step] for step in STEPS)
         table.rows.append(
             [
-                *(rows, path.stat().st_size / 1e6, min(own["read"] for own in found.values()), read["most"] / 1e9),
+                *(rows, own["bytes"] / 1e6, min(own[step]["read"] for step in STEPS), read["most"] / 1e9),
                 *(hc["seconds"], hc["edges"], hc["most"] / 1e9),
                 *(sets["seconds"], sets["sets"], sets["most"] / 1e9, most / rows),
             ]
         )
-        print(*table.rows[-1], file=sys.stderr, flush=True)
-        path.unlink()
     table.notes = [
         "Peaks are those of the whole process, reading included, with 0.1 GB of libraries; seconds of hc and of Step 1 "
         "(two parents) are without the reading."
@@ -133,16 +133,31 @@ def growth(sizes: list[int], suffix: str, folder: Path) -> Table:
     return table
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--most", type=int, default=100_000_000, help="the largest number of rows")
-    parser.add_argument("--csv", type=int, default=10_000_000, help="the same for CSV")
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rows", type=int, nargs="+", default=[10**power for power in range(5, 9)])
+    parser.add_argument("--suffix", choices=["parquet", "csv"], default="parquet")
+    parser.add_argument("--steps", nargs="*", default=[*STEPS], choices=STEPS, help="what is measured; none: write")
+    parser.add_argument("--folder", type=Path, help="where tables are, or stay, for further steps; else nowhere")
     parser.add_argument("--results", type=Path, default=HERE / "results", help="where the dated results go")
-    args = parser.parse_args()
-    facts, tens = machine(), [10**power for power in range(5, 9)]
+    given = parser.parse_args()
+    facts, file = machine(), given.results / "huge-rows.json"
+    kept: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     with tempfile.TemporaryDirectory() as made:
-        tables = [
-            growth([rows for rows in tens if rows <= most], suffix, Path(made))
-            for suffix, most in (("parquet", args.most), ("csv", args.csv))
-        ]
-    report("huge", facts, tables, args.results)
+        for rows in given.rows:
+            path = (given.folder or Path(made)) / f"rows{rows}.{given.suffix}"
+            if not path.exists():
+                write(path, rows)
+            row = kept.setdefault(f"{given.suffix}|{rows}", {})
+            row["bytes"] = path.stat().st_size
+            for step in given.steps:
+                row[step] = measured(path, step)
+                print(given.suffix, rows, step, row[step], flush=True)
+            file.write_text(json.dumps(kept, indent=0) + "\n")
+            if given.folder is None:
+                path.unlink()
+    report("huge", facts, [shown(kept, suffix) for suffix in ("parquet", "csv")], given.results)
+
+
+if __name__ == "__main__":
+    main()

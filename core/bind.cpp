@@ -34,40 +34,16 @@ Data read_columns(const std::vector<ColumnIn>& arrays, const std::vector<int>& l
     return Data(std::move(columns), rows);
 }
 
-struct Spec {                                            // a ScoreSpec that owns its prior network
-    ScoreSpec spec;
-    std::unique_ptr<PriorNetwork> network;
-    std::vector<int> levels;                             // of the prior network
-
-    Spec(const std::string& name, double parameter, std::vector<double> size_prior, double per_parameter,
-         const std::vector<int>& network_levels, const NetworkIn& tables)
-        : levels(network_levels) {
-        spec.score = table_score_named(name);
-        spec.parameter = parameter;
-        spec.size_prior = std::move(size_prior);
-        spec.per_parameter = per_parameter;
-        must((spec.score == TableScore::bde) == !tables.empty(), "a prior network with bde and only there");
-        network = prior_network(levels, tables);
-        spec.network = network.get();
-    }
-    const ScoreSpec& checked(const Data& data) const {
-        if (network) {
-            must(static_cast<int>(levels.size()) == data.variables(), "a prior network of the table's variables");
-            for (int v = 0; v < data.variables(); ++v) must(levels[v] == data.levels(v), "as many levels in the prior network");
-        }
-        return spec;
-    }
-};
-
 // A score that Python computes. Its threads take turns at the GIL, so more than one of them gains nothing; an error in it
 // comes back from the operation.
 class CalledScores final : public Scores {
 public:
-    CalledScores(nb::object function, int variables, std::size_t rows)
-        : function_(std::move(function)), variables_(variables), rows_(rows) {}
+    CalledScores(nb::object function, int variables, std::size_t rows, nb::object together)
+        : function_(std::move(function)), together_(std::move(together)), variables_(variables), rows_(rows) {}
     ~CalledScores() override {
         nb::gil_scoped_acquire acquire;
         function_.reset();
+        together_.reset();
     }
     int variables() const override { return variables_; }
     std::size_t rows() const override { return rows_; }
@@ -84,6 +60,17 @@ private:
             return nb::cast<double>(scores_.function_(child, nb::tuple(numbers)));
         }
         void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override {
+            if (!scores_.together_.is_none()) {
+                Listening::look();
+                nb::gil_scoped_acquire acquire;
+                nb::list numbers, others;
+                for (int p : parents) numbers.append(p);
+                for (int c : candidates) others.append(c);
+                const auto found = nb::cast<std::vector<double>>(scores_.together_(child, nb::tuple(numbers), others));
+                must(found.size() == candidates.size(), "a score per candidate");
+                std::ranges::copy(found, out);
+                return;
+            }
             for (std::size_t i = 0; i < candidates.size(); ++i) {
                 Listening::look();
                 out[i] = score(child, with(parents, candidates[i]));
@@ -94,7 +81,7 @@ private:
     private:
         const CalledScores& scores_;
     };
-    nb::object function_;
+    nb::object function_, together_;                     // of one family; of one with each of some parents more, or None
     int variables_;
     std::size_t rows_;
 };
@@ -109,6 +96,7 @@ struct SetsHandle {                                      // arrays are made when
 NB_MODULE(_core, m) {
     m.doc() = "The C++ core of spinney; the public API is in Python.";
     nb::set_leak_warnings(false);                        // a table may live to the end: in a cache, or frozen by gc.freeze()
+    m.attr("most_bitmap_levels") = static_cast<int>(Data::most_bitmap_levels);
     nb::class_<Control>(m, "Stop")
         .def(nb::init<>())
         .def("set", [](Control& self) { self.stop = true; })
@@ -223,11 +211,11 @@ NB_MODULE(_core, m) {
 
     m.def(
         "called_scores",
-        [](nb::object function, int variables, std::size_t rows) -> std::unique_ptr<Scores> {
+        [](nb::object function, int variables, std::size_t rows, nb::object together) -> std::unique_ptr<Scores> {
             must(variables >= 1, "a variable");
-            return std::make_unique<CalledScores>(std::move(function), variables, rows);
+            return std::make_unique<CalledScores>(std::move(function), variables, rows, std::move(together));
         },
-        "function"_a, "variables"_a, "rows"_a);
+        "function"_a, "variables"_a, "rows"_a, "together"_a.none() = nb::none());
 
     m.def(
         "families",
@@ -294,4 +282,5 @@ NB_MODULE(_core, m) {
     bind_forest(m);
     bind_gaussian(m);
     bind_known(m);
+    bind_totals(m);
 }

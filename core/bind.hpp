@@ -39,6 +39,7 @@ void bind_mars(nb::module_& m);
 void bind_forest(nb::module_& m);
 void bind_gaussian(nb::module_& m);
 void bind_known(nb::module_& m);
+void bind_totals(nb::module_& m);
 
 using Doubles = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
 using Ints = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
@@ -296,5 +297,30 @@ inline std::unique_ptr<PriorNetwork> prior_network(const std::vector<int>& level
     }
     return std::make_unique<PriorNetwork>(levels, std::move(own));
 }
+
+struct Spec {                                            // a ScoreSpec that owns its prior network
+    ScoreSpec spec;
+    std::unique_ptr<PriorNetwork> network;
+    std::vector<int> levels;                             // of the prior network
+
+    Spec(const std::string& name, double parameter, std::vector<double> size_prior, double per_parameter,
+         const std::vector<int>& network_levels, const NetworkIn& tables)
+        : levels(network_levels) {
+        spec.score = table_score_named(name);
+        spec.parameter = parameter;
+        spec.size_prior = std::move(size_prior);
+        spec.per_parameter = per_parameter;
+        must((spec.score == TableScore::bde) == !tables.empty(), "a prior network with bde and only there");
+        network = prior_network(levels, tables);
+        spec.network = network.get();
+    }
+    const ScoreSpec& checked(const Data& data) const {
+        if (network) {
+            must(static_cast<int>(levels.size()) == data.variables(), "a prior network of the table's variables");
+            for (int v = 0; v < data.variables(); ++v) must(levels[v] == data.levels(v), "as many levels in the prior network");
+        }
+        return spec;
+    }
+};
 
 }  // namespace spinney

@@ -40,6 +40,11 @@ public:
         : columns_(std::move(columns)), data_(make_mixed_data(columns_)), spec_(std::move(spec)) {
         check_columns(data_, spec_);
     }
+    GaussianTable(const std::vector<int>& levels, std::size_t rows, Covariance given, GaussianSpec spec)
+        : given_(std::move(given)), data_(elsewhere(levels, rows, given_)), spec_(std::move(spec)) {
+        must(spec_.score == GaussianScore::dg || spec_.score == GaussianScore::bge, "a score that reads moments only");
+        for (int own : levels) must(spec_.score != GaussianScore::bge || own == 0, "continuous columns for bge");
+    }
     int variables() const override { return static_cast<int>(data_.columns.size()); }
     std::size_t rows() const override { return data_.rows; }
     std::unique_ptr<LocalScores> local(double = 0) const override { return first().another(); }
@@ -65,7 +70,19 @@ private:
         Team team(1, control);
         return made(team);
     }
+    static MixedData elsewhere(const std::vector<int>& levels, std::size_t rows, const Covariance& given) {
+        MixedData data{rows, {}, &given};
+        int there = 0;
+        for (int own : levels) {
+            must(own >= 0, "levels, or none");
+            data.columns.push_back({own});
+            there += std::max(own, 1);
+        }
+        must(there > 0 && there == given.columns && rows < 0xffffffffu, "moments of every column");
+        return data;
+    }
     const std::vector<MixedFacts> columns_;              // kept alive
+    const Covariance given_;
     const MixedData data_;
     const GaussianSpec spec_;
     mutable std::mutex making_, asking_;
@@ -88,6 +105,15 @@ void bind_gaussian(nb::module_& m) {
 
     nb::class_<GaussianTable, Scores>(m, "GaussianScores")
         .def(nb::init<std::vector<MixedFacts>, GaussianSpec>(), "columns"_a, "spec"_a)
+        .def_static(
+            "of_moments",                                // the rows lie elsewhere: their means and covariances, row by row
+            [](const std::vector<int>& levels, std::size_t rows, DoublesIn mean, DoublesIn matrix, GaussianSpec spec) {
+                must(matrix.size() == mean.size() * mean.size(), "a square of covariances");
+                Covariance given{static_cast<int>(mean.size()), {mean.data(), mean.data() + mean.size()},
+                                 {matrix.data(), matrix.data() + matrix.size()}, {}};
+                return std::make_unique<GaussianTable>(levels, rows, std::move(given), std::move(spec));
+            },
+            "levels"_a, "rows"_a, "mean"_a, "matrix"_a, "spec"_a)
         .def(
             "terms",                                     // log-likelihood and free parameters of a family
             [](const GaussianTable& self, int child, const std::vector<int>& parents) {

@@ -145,6 +145,23 @@ void bind_searches(nb::module_& m) {
         "scores"_a, "child"_a, "parents"_a, "candidates"_a);
 
     m.def(
+        "near_scores_without",                           // of a family without each of its parents; None where there are none
+        [](const Scores& scores, int child, const std::vector<int>& parents) -> std::optional<std::vector<double>> {
+            const int n = scores.variables();
+            const Family family = checked_family(child, parents, n);
+            scores.check(family);
+            Control control;
+            Team team(1, control);
+            scores.prepare(everybody(n), team);
+            const auto local = scores.local();
+            std::vector<double> found(family.parents.size());
+            auto* near = dynamic_cast<NearScores*>(local.get());
+            if (!near || !near->near_without(child, family.parents, found.data())) return std::nullopt;
+            return found;
+        },
+        "scores"_a, "child"_a, "parents"_a);
+
+    m.def(
         "project_order",
         [](const Scores& scores, const Allowed& allowed, const std::vector<int>& order) {
             const int n = scores.variables();

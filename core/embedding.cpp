@@ -17,6 +17,7 @@ struct Embedded {                                        // one numeric column
     int variable;
     int number;                                          // the level that it indicates, or the degree of the polynomial
     double low = 0, high = 0, mean = 0, deviation = 0;   // of a polynomial's column; of the embedded column
+    int given = -1;                                      // its place among the moments that are given
 };
 
 // The Legendre polynomial of some degree at every x, in place.
@@ -55,6 +56,7 @@ public:
 
 private:
     Covariance made(int from, int columns, Team& team) const;
+    Covariance given(int from, int columns) const;
     void fill(const Embedded& column, std::size_t begin, std::size_t rows, double* out) const;
     void standardise(int from, int columns, Team& team) const;
     void count(Covariance& found, int from) const;
@@ -110,12 +112,16 @@ private:
 
 std::vector<Embedded> embedded_columns(const MixedData& data, const GaussianSpec& spec, std::vector<int>& first) {
     std::vector<Embedded> columns;
+    int place = 0;                                       // among the given moments
     for (int v = 0; v < static_cast<int>(data.columns.size()); ++v) {
         const MixedColumn& own = data.columns[v];
         first.push_back(static_cast<int>(columns.size()));
         if (own.levels == 0) {
             Embedded column{v, 1};
-            if (data.rows) {
+            if (data.given) {
+                column.given = place++;
+                column.high = (*data.given)(column.given, column.given);
+            } else if (data.rows) {
                 auto [low, high] = std::minmax_element(own.values, own.values + data.rows);
                 column.low = *low, column.high = *high;
             }
@@ -123,13 +129,18 @@ std::vector<Embedded> embedded_columns(const MixedData& data, const GaussianSpec
             for (; column.number <= degree; ++column.number) columns.push_back(column);
         } else {
             std::vector<std::uint32_t> counts(own.levels, 0);
-            for (std::size_t row = 0; row < data.rows; ++row) ++counts[own.codes[row]];
+            if (data.given)
+                for (int level = 0; level < own.levels; ++level)
+                    counts[level] = static_cast<std::uint32_t>(std::lround(data.given->mean[place + level] * static_cast<double>(data.rows)));
+            else
+                for (std::size_t row = 0; row < data.rows; ++row) ++counts[own.codes[row]];
             const int usual = static_cast<int>(std::max_element(counts.begin(), counts.end()) - counts.begin());
             for (int level = 0; level < own.levels; ++level) {
                 if (level == usual) continue;
                 const double mean = data.rows ? counts[level] / static_cast<double>(data.rows) : 0;
-                columns.push_back({v, level, 0, 0, mean, std::sqrt(mean * (1 - mean))});
+                columns.push_back({v, level, 0, 0, mean, std::sqrt(mean * (1 - mean)), data.given ? place + level : -1});
             }
+            place += own.levels;
         }
         if (columns.size() > most_embedded_columns)
             throw std::length_error("more than " + std::to_string(most_embedded_columns) + " embedded columns: their matrix would not fit");
@@ -208,9 +219,26 @@ void Matrix::count(Covariance& found, int from) const {
     }
 }
 
+Covariance Matrix::given(int from, int columns) const {
+    const Covariance& all = *data_.given;
+    Covariance found{columns, std::vector<double>(columns), std::vector<double>(static_cast<std::size_t>(columns) * columns), {}};
+    for (int i = 0; i < columns; ++i) {
+        Embedded& a = columns_[from + i];
+        if (!bayesian && data_.columns[a.variable].levels == 0) a.mean = all.mean[a.given], a.deviation = std::sqrt(all(a.given, a.given));
+        found.mean[i] = bayesian ? all.mean[a.given] : 0;
+    }
+    for (int i = 0; i < columns; ++i)
+        for (int j = 0; j < columns; ++j) {
+            const Embedded &a = columns_[from + i], &b = columns_[from + j];
+            const double scale = bayesian ? 1 : a.deviation * b.deviation;
+            found.matrix[static_cast<std::size_t>(i) * columns + j] = scale == 0 ? 0 : i == j && !bayesian ? 1 : all(a.given, b.given) / scale;
+        }
+    return found;
+}
+
 Covariance Matrix::made(int from, int columns, Team& team) const {
-    if (!bayesian) standardise(from, columns, team);
-    Covariance found = covariance(columns, data_.rows, [&](int c, std::size_t begin, std::size_t count, double* out) {
+    if (!bayesian && !data_.given) standardise(from, columns, team);
+    Covariance found = data_.given ? given(from, columns) : covariance(columns, data_.rows, [&](int c, std::size_t begin, std::size_t count, double* out) {
         const Embedded& column = columns_[from + c];
         fill(column, begin, count, out);
         if (bayesian) return;

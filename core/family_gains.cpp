@@ -35,12 +35,31 @@ SetKey FamilyGains::key(const Set& set) const {
     return sum;
 }
 
-double FamilyGains::score(int child, const Set& parents) {
-    const SetKey own = key(parents) + SetKey{mixed_bits(static_cast<std::uint64_t>(child) + 1), mixed_bits(~static_cast<std::uint64_t>(child))};
+// The set itself is only made where its score is not known.
+template <class Make>
+double FamilyGains::score(int child, const SetKey& parents, Make make) {
+    const SetKey own = parents + SetKey{mixed_bits(static_cast<std::uint64_t>(child) + 1), mixed_bits(~static_cast<std::uint64_t>(child))};
     if (const double* known = families_.find(own)) return *known;
-    const double score = scores_.score(child, parents);
+    const double score = scores_.score(child, make());
     families_.put(own, score);
     return score;
+}
+
+double FamilyGains::score(int child, const Set& parents) {
+    return score(child, key(parents), [&]() -> const Set& { return parents; });
+}
+
+double FamilyGains::score_with(int child, const Set& parents, int more) {
+    return score(child, key(parents) + keys_[more], [&] { return with(parents, more); });
+}
+
+double FamilyGains::score_without(int child, const Set& parents, int less) {
+    return score(child, key(parents) - keys_[less], [&] {
+        Set fewer;
+        for (int p : parents)
+            if (p != less) fewer.push_back(p);
+        return fewer;
+    });
 }
 
 double FamilyGains::gain_of(double after, double before) const {
@@ -82,6 +101,7 @@ void FamilyGains::all_pairs() {
     full_ = true;
     std::erase_if(extensions_, [](const auto& one) { return one.first.set != SetKey{}; });
     remembered_ = 0;
+    reductions_.clear();
     for (auto& [key, extension] : extensions_) remembered_ += extension->gains.size() + 8;
 }
 
@@ -109,12 +129,16 @@ SharedExtension FamilyGains::extend(LocalScores& scores, int child, const Set& p
     return found;
 }
 
+void FamilyGains::make_room(std::size_t gains) {
+    remembered_ += gains + 8;
+    if (remembered_ <= most_gains) return;
+    extensions_.clear();
+    reductions_.clear();
+    remembered_ = gains + 8;
+}
+
 void FamilyGains::remember(int child, const SetKey& parents, SharedExtension extension) {
-    remembered_ += extension->gains.size() + 8;
-    if (remembered_ > most_gains) {
-        extensions_.clear();
-        remembered_ = extension->gains.size() + 8;
-    }
+    make_room(extension->gains.size());
     extensions_[{child, parents}] = std::move(extension);
 }
 
@@ -124,6 +148,20 @@ SharedExtension FamilyGains::extension(int child, const Set& parents) {
     auto made = extend(scores_, child, parents);
     remember(child, own, made);
     return made;
+}
+
+SharedReduction FamilyGains::reduction(int child, const Set& parents) {
+    const FamilyKey own{child, key(parents)};
+    if (auto known = reductions_.find(own); known != reductions_.end()) return known->second;
+    Reduction found(parents.size());
+    const double now = score(child, parents);
+    auto* near = dynamic_cast<NearScores*>(&scores_);
+    if (near && near->near_without(child, parents, found.data()))
+        for (double& one : found) one = gain_of(one, now);
+    else
+        for (std::size_t i = 0; i < parents.size(); ++i) found[i] = gain_of(score_without(child, parents, parents[i]), now);
+    make_room(parents.size() / 2);
+    return reductions_[own] = std::make_shared<const Reduction>(std::move(found));
 }
 
 void FamilyGains::prepare(const std::vector<std::pair<int, Set>>& families) {

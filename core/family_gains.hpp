@@ -19,6 +19,8 @@ struct Extension {                                       // of a family by one p
     std::vector<std::pair<int, double>> gains;           // (parent, gain) of those that gain
 };
 using SharedExtension = std::shared_ptr<const Extension>;
+using Reduction = std::vector<double>;                   // what a family gains without each of its parents
+using SharedReduction = std::shared_ptr<const Reduction>;
 
 // All sets are sorted. Whatever scores throws Stopped when the control says stop.
 class FamilyGains {
@@ -33,13 +35,17 @@ public:
     void all_pairs();
 
     double score(int child, const Set& parents);
+    double score_with(int child, const Set& parents, int more);      // REQUIRES: not among them
+    double score_without(int child, const Set& parents, int less);   // REQUIRES: among them
     // Clamped, so that sums of them are numbers.
     double gain_of(double after, double before) const;
     // A gain in units below which differences are rounding; 0 for minus infinity.
     std::int64_t rank_of(double gain) const;
 
+    SetKey key(const Set& set) const;
     SharedExtension extension(int child, const Set& parents);
-    // The same for many, by all threads, to be asked for later.
+    SharedReduction reduction(int child, const Set& parents);
+    // Extensions of many, by all threads, to be asked for later.
     void prepare(const std::vector<std::pair<int, Set>>& families);
     bool known(int child, const Set& parents) const { return extensions_.count({child, key(parents)}) > 0; }
 
@@ -53,8 +59,9 @@ private:
         std::size_t operator()(const FamilyKey& key) const { return key.set.low ^ mixed_bits(key.child + 1); }
     };
     LocalScores& of_thread(int thread);
-    SetKey key(const Set& set) const;
+    template <class Make> double score(int child, const SetKey& parents, Make make);
     SharedExtension extend(LocalScores& scores, int child, const Set& parents) const;
+    void make_room(std::size_t gains);
     void remember(int child, const SetKey& parents, SharedExtension extension);
 
     LocalScores& scores_;
@@ -67,6 +74,7 @@ private:
     std::vector<SetKey> keys_;
     SetCache<double> families_;
     std::unordered_map<FamilyKey, SharedExtension, FamilyHash> extensions_;
+    std::unordered_map<FamilyKey, SharedReduction, FamilyHash> reductions_;
     std::size_t remembered_ = 0;                         // gains in them
     std::vector<std::unique_ptr<LocalScores>> others_;   // per thread
     double quantum_ = 1e-11;

@@ -235,6 +235,35 @@ void GaussianScores::near(int child, std::span<const int> parents, std::span<con
     for (std::size_t i = 0; i < others.size(); ++i) out[places[i]] = found[i];
 }
 
+// The inverse of a covariance matrix has the partial correlations of each parent with the child, given all others.
+bool GaussianScores::near_without(int child, std::span<const int> parents, double* out) {
+    const Covariance* all = function_->gaussian();
+    if (!all || parents.empty()) return false;
+    columns_.clear();
+    for (int p : parents) columns_.push_back(function_->column(p));
+    columns_.push_back(function_->column(child));
+    if (std::find(columns_.begin(), columns_.end(), -1) != columns_.end()) return false;
+    const double now = score(child, parents);
+    if (!std::isfinite(now)) return false;
+    const int k = static_cast<int>(parents.size()), m = k + 1;
+    matrix_.resize(m * m), pivot_.resize(m), inverse_.resize(m * m);
+    for (int i = 0; i < m; ++i)
+        for (int j = 0; j <= i; ++j) matrix_[i * m + j] = (*all)(columns_[i], columns_[j]);
+    factor(m, matrix_.data(), pivot_.data(), 0);
+    for (int i = 0; i < m; ++i)
+        if (!(pivot_[i] > imprecise * all->variance[columns_[i]])) return false;
+    invert(m, matrix_.data(), pivot_.data(), inverse_.data());
+    const double half = static_cast<double>(common_->data.rows) / 2;
+    const double with_prior = now + common_->spec.prior(k - 1) - common_->spec.prior(k) + common_->penalty;
+    const double* last = &inverse_[k * m];
+    for (int i = 0; i < k; ++i) {
+        const double left = 1 - last[i] * last[i] / (last[k] * inverse_[i * m + i]);
+        if (!(left > imprecise)) return false;
+        out[i] = with_prior + half * std::log(left);
+    }
+    return true;
+}
+
 // Foreseen a part at a time, as much as is remembered at once.
 void GaussianScores::extend_sets(int child, std::span<const int> parents, std::span<const int> candidates, double* out) {
     with(parents, child, family_);

@@ -68,6 +68,7 @@ public:
     double score(int child, std::span<const int> parents) override;
     void extend(int child, std::span<const int> parents, std::span<const int> candidates, double* out) override;
     void near(int child, std::span<const int> parents, std::span<const int> candidates, double least, double* out) override;
+    bool near_without(int child, std::span<const int> parents, double* out) override;
     std::unique_ptr<LocalScores> another() const override;
     FamilyLikelihood likelihood(int child, std::span<const int> parents) override;
 
@@ -91,6 +92,7 @@ private:
     std::vector<int> larger_, family_, with_child_;
     std::vector<int> columns_;                           // of near(): parents, child, candidates; -1: none of the matrix
     std::vector<double> rest_, variance_, shared_;       // given the parents: covariances with each, variances, covariances with the child
+    std::vector<double> matrix_, pivot_, inverse_;       // of near_without(): of the parents and the child
 };
 
 }  // namespace spinney

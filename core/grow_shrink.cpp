@@ -62,17 +62,24 @@ void GrowShrinkTree::add(LocalScores& scores, Node& node) {
 
 void GrowShrinkTree::remove(LocalScores& scores, Node& node) {
     const auto& required = allowed_.required[child_];
-    std::vector<int> best, fewer;
-    double score = node.score + slack(node.score);
-    for (int p : node.set) {
-        if (std::binary_search(required.begin(), required.end(), p)) continue;
-        fewer = node.set;
-        std::erase(fewer, p);
-        const auto known = known_.find(key_of(fewer));   // most often the way led through there
-        const double without = known != known_.end() ? known->second->score : scores.score(child_, fewer);
-        if (without > score) score = without, best = fewer;
-    }
-    if (score > node.score + slack(node.score)) node.removal.push_back({score, -1, -1, &at(scores, std::move(best))});
+    auto fewer = [&](std::size_t i) {
+        std::vector<int> set = node.set;
+        set.erase(set.begin() + static_cast<std::ptrdiff_t>(i));
+        return set;
+    };
+    auto* near = dynamic_cast<NearScores*>(&scores);
+    found_.resize(node.set.size());
+    if (!near || !near->near_without(child_, node.set, found_.data()))
+        for (std::size_t i = 0; i < node.set.size(); ++i) {
+            const auto known = known_.find(key_of(fewer(i)));        // most often the way led through there
+            found_[i] = known != known_.end() ? known->second->score : scores.score(child_, fewer(i));
+        }
+    const double least = node.score + slack(node.score);
+    std::size_t best = node.set.size();
+    for (std::size_t i = 0; i < node.set.size(); ++i)
+        if (found_[i] > (best < node.set.size() ? found_[best] : least) && !std::binary_search(required.begin(), required.end(), node.set[i])) best = i;
+    if (best < node.set.size())
+        if (Node& to = at(scores, fewer(best)); to.score > least) node.removal.push_back({to.score, -1, -1, &to});
     node.shrunk = true;
 }
 

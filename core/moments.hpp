@@ -26,11 +26,6 @@ struct MixedColumn {
     double log_scale = 0;                                // log of what the values were divided by: 0 leaves scores in these units
 };
 
-struct MixedData {
-    std::size_t rows = 0;
-    std::vector<MixedColumn> columns;
-};
-
 // Means and covariances (divisor N) of m columns, m x m. fill(column, first, rows, out) writes a stretch of a column.
 struct Covariance {
     int columns = 0;
@@ -42,6 +37,15 @@ struct Covariance {
     }
     double operator()(int i, int j) const { return matrix[static_cast<std::size_t>(i) * columns + j]; }
 };
+
+struct MixedData {
+    std::size_t rows = 0;
+    std::vector<MixedColumn> columns;
+    // Where the rows lie elsewhere, the columns have no cells: the moments of continuous ones and of the indicators of all
+    // levels, column after column. A continuous column that does not vary has a variance of exactly 0.
+    const Covariance* given = nullptr;
+};
+
 using FillColumn = std::function<void(int column, std::size_t first, std::size_t rows, double* out)>;
 Covariance covariance(int columns, std::size_t rows, const FillColumn& fill, Team& team);
 

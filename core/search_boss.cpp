@@ -105,6 +105,9 @@ public:
         if (near_) near_->near(child, parents, candidates, least, out);
         else extend(child, parents, candidates, out);
     }
+    bool near_without(int child, std::span<const int> parents, double* out) override {
+        return near_ && near_->near_without(child, parents, out);
+    }
     double unavailable(int child) const override { return scores_->unavailable(child); }
     std::uint64_t left_out() const override { return scores_->left_out(); }
     std::unique_ptr<LocalScores> another() const override { return std::make_unique<Remembered>(scores_->another()); }

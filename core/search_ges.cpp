@@ -22,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 using Set = std::vector<int>;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_sets = 1u << 12;              // of neighbours, per variable: the smaller ones
+constexpr std::size_t most_known = std::size_t{128} << 20;       // bytes of rows that are remembered
 
 bool has(const Set& set, int v) { return std::binary_search(set.begin(), set.end(), v); }
 Set joined(const Set& a, const Set& b) {
@@ -50,11 +51,34 @@ struct Row {
     std::vector<Set> sets;                               // neighbours of y that are its parents before the change
     std::vector<Operator> list;                          // best first
 };
+struct Turn {                                            // of the edge between y and x
+    double gain;                                         // a child's: without what the child gains
+    int x, set;
+    bool child;
+};
+struct Turns {                                           // into a variable, whether they gain or not
+    std::vector<Set> sets;
+    std::vector<Turn> list;
+};
 struct Rows {                                            // of one variable
     std::shared_ptr<const Row> row[kinds];
+    std::shared_ptr<const Turns> turns;                  // what row[turns] is made of
     std::size_t at[kinds] = {0, 0, 0};                   // the first that has not been refused
     std::vector<std::pair<int, int>> waiting;            // (w, y): a way that forbids an operator of y goes on to w from here
     std::uint64_t made = 0;                              // when a row was made last, by a clock that counts them
+};
+
+struct Known {                                           // about a variable in some surroundings
+    std::shared_ptr<const Row> inserts, deletes;
+    std::shared_ptr<const Turns> turns;
+    std::size_t bytes() const {
+        auto of = [](const auto& part) {
+            std::size_t sum = 64 + part->list.size() * sizeof(part->list[0]);
+            for (const Set& set : part->sets) sum += sizeof set + 16 + set.size() * sizeof(int);
+            return sum;
+        };
+        return sizeof(Known) + 64 + of(inserts) + of(deletes) + of(turns);
+    }
 };
 
 // Who has the best operator of a kind; of equals the first.
@@ -88,7 +112,7 @@ public:
     Ges(LocalScores& scores, const GesRequest& request, Team& team, Control& control)
         : request_(request), allowed_(request.allowed), control_(control), gains_(scores, request.allowed, team, control),
           n_(static_cast<int>(request.start.size())), graph_(request.start), rows_(n_), saved_at_(n_, 0),
-          best_{Tournament(n_), Tournament(n_), Tournament(n_)}, marked_(n_, 0), start_(Clock::now()) {
+          best_{Tournament(n_), Tournament(n_), Tournament(n_)}, marked_(n_, 0), alone_(n_, 0), start_(Clock::now()) {
         // One limit for all needs no look at the class: in every component its largest clique and the parents from outside
         // give the same largest number of parents in every member.
         for (int v = 0; v < n_; ++v)
@@ -190,65 +214,79 @@ private:
         return found;
     }
 
+    std::ptrdiff_t forbidden_above(int y, const Set& above) const {
+        return std::count_if(above.begin(), above.end(), [&](int w) { return !allowed_.may(y, w); });
+    }
+    // With some neighbours above, which are adjacent to one another, an edge to any of these and to any parent that is adjacent to
+    // all of them may go.
     std::shared_ptr<const Row> delete_row(int y, bool all) {
         const auto& node = graph_[y];
         auto row = std::make_shared<Row>();
-        for (const auto* near : {&node.parents, &node.neighbours})
-            for (int x : *near) {
-                if (constrained_ && required(x, y)) continue;
-                for (Set& above : cliques(common(y, x), n_)) {
-                    const Set less = joined(without(node.parents, x), above);
-                    const Set more = with(less, x);
-                    if (constrained_ && (static_cast<int>(more.size()) > allowed_.most[y] || !may_have(y, less, without(node.neighbours, x)))) continue;
-                    const double gain = gain_of(family(y, less), family(y, more));
-                    const std::int64_t rank = rank_of(gain);
-                    if (rank <= 0 && (!all || gain == -infinite)) continue;
-                    row->list.push_back({rank, gain, x, static_cast<int>(row->sets.size())});
-                    row->sets.push_back(std::move(above));
-                }
+        for (const Set& clique : cliques(node.neighbours, n_)) {
+            const Set more = joined(node.parents, clique);
+            if (more.empty() || (constrained_ && (static_cast<int>(more.size()) > allowed_.most[y] || forbidden_above(y, clique) > 1))) continue;
+            const auto gains = gains_.reduction(y, more);
+            for (std::size_t i = 0; i < more.size(); ++i) {
+                const int x = more[i];
+                const double gain = (*gains)[i];
+                const std::int64_t rank = rank_of(gain);
+                if (rank <= 0 && (!all || gain == -infinite)) continue;
+                if (!std::all_of(clique.begin(), clique.end(), [&](int w) { return w == x || graph_.adjacent(w, x); })) continue;
+                if (constrained_ && (required(x, y) || !may_have(y, without(more, x), without(node.neighbours, x)))) continue;
+                row->list.push_back({rank, gain, x, static_cast<int>(row->sets.size())});
+                row->sets.push_back(without(clique, x));
             }
+        }
         finish_row(*row);
         return row;
     }
 
-    std::shared_ptr<const Row> turn_row(int y) {
+    std::shared_ptr<const Turns> turns_of(int y) {
         const auto& node = graph_[y];
-        auto row = std::make_shared<Row>();
-        if (room(y) == 0 || (node.children.empty() && node.neighbours.size() < 2)) return row;
-        auto offer = [&](int x, double gain, const Set& above) {
-            const std::int64_t rank = rank_of(gain);
-            if (rank <= 0) return;
-            row->list.push_back({rank, gain, x, static_cast<int>(row->sets.size())});
-            row->sets.push_back(above);
-        };
-        std::vector<std::pair<int, double>> children;    // what the child gains
-        for (int x : node.children) {
-            if (constrained_ && (required(y, x) || !allowed_.may(y, x))) continue;
-            const Set& parents = graph_[x].parents;
-            children.emplace_back(x, gain_of(family(x, without(parents, y)), family(x, parents)));
-        }
+        auto found = std::make_shared<Turns>();
+        if (room(y) == 0 || (node.children.empty() && node.neighbours.size() < 2)) return found;
         for (const Set& above : cliques(node.neighbours, room(y) - 1)) {
             const Set base = joined(node.parents, above);
-            for (auto& [x, alone] : children) {
+            const int number = static_cast<int>(found->sets.size());
+            const double without = gains_.score(y, base);
+            auto gain_with = [&](int x) { return gain_of(gains_.score_with(y, base, x), without); };
+            for (int x : node.children) {
+                if (constrained_ && (required(y, x) || !allowed_.may(y, x))) continue;
                 bool fits = true;                        // all neighbours that are adjacent to x are above
                 for (int w : node.neighbours) fits = fits && (has(above, w) || !graph_.adjacent(w, x));
-                if (!fits) continue;
-                const Set more = with(base, x);
-                if (!may_have(y, more, node.neighbours)) continue;
-                offer(x, gain_of(family(y, more), family(y, base)) + alone, above);
+                if (fits && (!constrained_ || may_have(y, with(base, x), node.neighbours))) found->list.push_back({gain_with(x), x, number, true});
             }
-            if (above.empty()) continue;
-            for (int x : node.neighbours) {
-                if (has(above, x) || (constrained_ && (required(y, x) || !allowed_.may(y, x)))) continue;
-                if (!turns_undirected(y, x, above)) continue;
-                Set of_x = node.parents;                 // the same for all of a component
-                for (int w : above)
-                    if (graph_.adjacent(w, x)) of_x = with(of_x, w);
-                const Set more = with(base, x);
-                if (!may_have(y, more, node.neighbours)) continue;
-                const double gain = gain_of(family(y, more), family(y, base)) + gain_of(family(x, of_x), family(x, with(of_x, y)));
-                offer(x, gain, above);
+            if (!above.empty())
+                for (int x : node.neighbours) {
+                    if (has(above, x) || (constrained_ && (required(y, x) || !allowed_.may(y, x)))) continue;
+                    if (!turns_undirected(y, x, above)) continue;
+                    Set of_x = node.parents;             // the same for all of a component
+                    for (int w : above)
+                        if (graph_.adjacent(w, x)) of_x = with(of_x, w);
+                    if (constrained_ && !may_have(y, with(base, x), node.neighbours)) continue;
+                    found->list.push_back({gain_with(x) + gain_of(gains_.score(x, of_x), gains_.score_with(x, of_x, y)), x, number, false});
+                }
+            found->sets.push_back(above);
+        }
+        return found;
+    }
+    // What a child gains without y is in its own surroundings, and is added here.
+    std::shared_ptr<const Row> turn_row(int y, const Turns& turns) {
+        auto row = std::make_shared<Row>();
+        ++mark_;
+        auto alone = [&](int x) {
+            if (std::exchange(marked_[x], mark_) != mark_) {
+                const Set& parents = graph_[x].parents;
+                alone_[x] = (*gains_.reduction(x, parents))[std::lower_bound(parents.begin(), parents.end(), y) - parents.begin()];
             }
+            return alone_[x];
+        };
+        for (const Turn& one : turns.list) {
+            const double gain = one.child ? one.gain + alone(one.x) : one.gain;
+            const std::int64_t rank = rank_of(gain);
+            if (rank <= 0) continue;
+            row->list.push_back({rank, gain, one.x, static_cast<int>(row->sets.size())});
+            row->sets.push_back(turns.sets[one.set]);
         }
         finish_row(*row);
         return row;
@@ -287,10 +325,46 @@ private:
         const auto& list = rows.row[kind]->list;
         best_[kind].set(y, rows.at[kind] < list.size() ? list[rows.at[kind]].rank : 0);
     }
-    void rebuild(int y, int kind) {
-        auto row = kind == inserts ? insert_row(y) : kind == deletes ? delete_row(y, false) : turn_row(y);
+    // All that the rows of y are made of, as one number: who is near y, and who is near its neighbours.
+    SetKey surroundings(int y) const {
+        const auto& node = graph_[y];
+        SetKey sum = key_of(y);
+        auto add = [&](const SetKey& key, int place) {
+            sum = sum + SetKey{mixed_bits(key.high + mixed_bits(place + 1)), mixed_bits(key.low ^ mixed_bits(~static_cast<std::uint64_t>(place)))};
+        };
+        add(gains_.key(node.parents), 0);
+        add(gains_.key(node.neighbours), 1);
+        add(gains_.key(node.children), 2);
+        for (int w : node.neighbours)
+            add(gains_.key(graph_[w].parents) + gains_.key(graph_[w].neighbours) + gains_.key(graph_[w].children), w + 3);
+        return sum;
+    }
+    Known make(int y) { return {insert_row(y), delete_row(y, false), turns_of(y)}; }
+    // While deletes are forced, one after another, the same surroundings come again and again.
+    const Known& known(int y) {
+        Known& found = known_[surroundings(y)];
+        if (!found.turns) {
+            found = make(y);
+            held_bytes_ += found.bytes();
+        }
+        return found;
+    }
+    void rebuild(int y) {
+        if (held_bytes_ > most_known) known_.clear(), held_bytes_ = 0;
+        const Known now = trying_ ? known(y) : make(y);
         Rows& rows = edit(y);
-        rows.row[kind] = std::move(row);
+        rows.row[inserts] = now.inserts;
+        rows.row[deletes] = now.deletes;
+        rows.turns = now.turns;
+        for (int kind : {deletes, inserts}) renew(rows, y, kind);
+        rebuild_turns(y);
+    }
+    void rebuild_turns(int y) {
+        Rows& rows = edit(y);
+        rows.row[turns] = turn_row(y, *rows.turns);
+        renew(rows, y, turns);
+    }
+    void renew(Rows& rows, int y, int kind) {
         rows.at[kind] = 0;
         rows.made = ++clock_;
         compete(y, kind);
@@ -308,7 +382,7 @@ private:
         score_bases();
         for (int y = 0; y < n_; ++y) {
             Listening::look();
-            for (int kind = 0; kind < kinds; ++kind) rebuild(y, kind);
+            rebuild(y);
         }
     }
     // The families that all variables' inserts extend, by all threads.
@@ -334,10 +408,9 @@ private:
             std::sort(list->begin(), list->end());
             list->erase(std::unique(list->begin(), list->end()), list->end());
         }
-        for (int v : near)
-            for (int kind = 0; kind < kinds; ++kind) rebuild(v, kind);
+        for (int v : near) rebuild(v);
         for (int v : turned)
-            if (!has(near, v)) rebuild(v, turns);
+            if (!has(near, v)) rebuild_turns(v);
         wake();
     }
     void wake() {
@@ -632,9 +705,12 @@ private:
     std::vector<std::pair<int, Rows>> saved_;            // as they were before what is tried
     std::vector<std::uint64_t> saved_at_;
     std::uint64_t epoch_ = 1, clock_ = 0;
+    std::unordered_map<SetKey, Known, SetKeyHash> known_;            // by surroundings
+    std::size_t held_bytes_ = 0;
     std::unordered_map<std::uint64_t, Failed> failed_;   // by a name of the edges
     Tournament best_[kinds];
     std::vector<std::uint64_t> marked_;
+    std::vector<double> alone_;                          // of children: what they gain without the variable that is looked at
     std::uint64_t mark_ = 0;
     std::vector<std::pair<int, int>> blocked_;           // may not be joined while it is tried without
     std::vector<int> held_;                              // whose operators were refused for another reason than a way

@@ -14,6 +14,7 @@ struct SetKey {
     std::uint64_t high = 0, low = 0;
     bool operator==(const SetKey&) const = default;
     SetKey operator+(const SetKey& other) const { return {high + other.high, low + other.low}; }
+    SetKey operator-(const SetKey& other) const { return {high - other.high, low - other.low}; }
 };
 struct SetKeyHash {
     std::size_t operator()(const SetKey& key) const { return static_cast<std::size_t>(key.low); }

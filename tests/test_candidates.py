@@ -67,6 +67,12 @@ def job_of(data: sp.Dataset, constraints: sp.Constraints | None = None, **more: 
 # the screen
 
 
+def measures(data: sp.Dataset) -> Any:
+    """Of every column with every other, block by block."""
+    features = screen._features(data)
+    return np.vstack([screen._block(features, begin, end, data.n_rows) for begin, end in features.blocks()])
+
+
 def test_the_screen_equals_its_slow_twin() -> None:
     """Also with rare levels, a constant column, ties, and blocks of one column."""
     table = columns(120)
@@ -79,17 +85,42 @@ def test_the_screen_equals_its_slow_twin() -> None:
         for name, kind in data.kinds.items()
     }
     wanted = [[association(cells[a], cells[b]) for b in data.order] for a in data.order]
-    found = np.array(list(screen._measures(data)))
+    found = measures(data)
     others = ~np.eye(len(found), dtype=bool)
     assert found[others] == pytest.approx(np.array(wanted)[others], rel=1e-9, abs=1e-9)
 
 
+def test_a_screen_without_time_takes_the_largest_correlations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first block of columns is measured as ever; the others by one score per column."""
+    data = made(columns())
+    job = job_of(data)
+    whole = screen.strongest(job, 3)
+    assert screen.within(job, 3, 1000.0) == (whole, ())
+    monkeypatch.setattr(screen, "CELLS", 1)
+    lists, unfinished = screen.within(job, 3, 1e-9)
+    assert set(unfinished) == set(data.order[1:]) and lists[data.order[0]] == whole[data.order[0]]
+    scores = []
+    for name in data.order:
+        if data.kinds[name].word == "categorical":
+            codes = data.codes(name)
+            scores.append((codes == np.bincount(codes).argmax()).astype(float))
+        else:
+            scores.append(np.clip(np.rint(32 * screen.normal_scores(data, name)), -127, 127))
+    sizes = np.round(np.corrcoef(scores) ** 2, 6)
+    for child in unfinished:
+        place = data.order.index(child)
+        others = [i for i in range(len(data.order)) if i != place]
+        assert lists[child] == tuple(data.order[i] for i in sorted(others, key=lambda i: -sizes[place, i])[:3])
+    picked = screen.run(job, choose_candidates("screen(k=3)"), 1e-9)
+    assert picked.stopped == "time limit" and picked.unfinished == unfinished
+
+
 def test_blocks_and_chunks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     data = made(columns())
-    whole = np.array(list(screen._measures(data)))
+    whole = measures(data)
     monkeypatch.setattr(screen, "CELLS", 200)
     monkeypatch.setattr(screen, "ROWS", 37)
-    assert np.array_equal(np.array(list(screen._measures(data))), whole)
+    assert np.array_equal(measures(data), whole)
 
 
 def test_significance_of_noise_is_about_the_same_for_all_kinds() -> None:

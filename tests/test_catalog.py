@@ -72,6 +72,7 @@ PUBLIC = [
     "Ordinal",
     "PCART",
     "ParentSets",
+    "Partitions",
     "Plan",
     "Posterior",
     "QNML",

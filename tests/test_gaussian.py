@@ -24,6 +24,7 @@ from slow.graphs import all_dags, equivalence_class
 from slow.mixed_tables import Family, dataset_of, families_of, random_table, smooth_table
 from slow.trees import CONTINUOUS, discrete, numbers
 from spinney import _core
+from spinney.scores import build_source
 from spinney.scores.mixed_columns import binned_columns, mixed_columns, three_cuts
 
 Twin = Callable[[Table, str, Sequence[str]], Local]
@@ -206,6 +207,33 @@ def test_the_same_bits_one_by_one_together_and_in_threads(score):
                 assert alone == together[place], family
             else:  # counted as a table, whose cells come in another order
                 assert alone == near(together[place], 1e-12), family
+
+
+def test_near_scores_without_a_parent_are_the_scores():
+    """What ges and boss rank deletes by. Copies and discrete columns have none, or right ones."""
+    rng = np.random.default_rng(3)
+    answered = 0
+    for case in range(60):
+        n = int(rng.integers(8, 200))
+        values = rng.normal(size=(n, 7)) @ rng.normal(size=(7, 7))
+        values[:, 6] = values[:, 5] + rng.choice([0, 1e-9, 1e-4, 0.01]) * values[:, 6]
+        frame: dict[str, object] = {f"x{i}": values[:, i].tolist() for i in range(7)}
+        if case % 3 == 0:
+            frame["d"] = [f"l{level}" for level in rng.integers(0, 2, n)]
+        data = sp.Dataset.from_frame(frame, kinds={f"x{i}": "continuous" for i in range(7)})
+        own = build_source(data, "cg", "sizes")
+        for _ in range(5):
+            child, *parents = rng.permutation(own.names)[: int(rng.integers(2, 7))]
+            family = own.family(str(child), tuple(sorted(map(str, parents))))
+            found = _core.near_scores_without(own.scores, *family)
+            if found is None:
+                continue
+            answered += 1
+            assert "d" not in (child, *parents)
+            less = [tuple(p for p in sorted(map(str, parents)) if p != left) for left in sorted(map(str, parents))]
+            expected = own.local_scores([(str(child), one) for one in less])
+            assert found == pytest.approx(list(expected), rel=1e-10, abs=1e-8), (child, parents)
+    assert answered > 150
 
 
 def test_rows_in_another_order():

@@ -10,6 +10,7 @@ import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -109,3 +110,74 @@ print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(done.stdout.split()[-1]) * 1024 < 0.5 * 2**30
+
+
+def test_with_a_limit_the_source_and_the_candidates_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the job is made smaller or not."""
+    from spinney import scores
+    from spinney.candidates import forest
+
+    counts = {"source": 0, "forest": 0}
+    build, grow = scores._source, forest.run
+
+    def building(*words: Any) -> Any:
+        counts["source"] += 1
+        return build(*words)
+
+    def growing(*words: Any) -> Any:
+        counts["forest"] += 1
+        return grow(*words)
+
+    monkeypatch.setattr(scores, "_source", building)
+    monkeypatch.setattr(forest, "run", growing)
+    data = table(12, 100)
+    here = machine.resident() / 2**30
+    method = "forest(k=3, trees=2)"
+    sp.find(data, "bic", search="exact", max_parents=2, candidates=method, memory_limit=here + 1)
+    assert counts == {"source": 1, "forest": 1}
+    limit = machine.resident() / 2**30 + 0.018  # 30 MB as asked, for ll prunes nothing; 8 MB with four parents
+    method = "forest(k=20, trees=1)"
+    found = sp.find(table(24, 100), "ll", search="order", max_parents=5, candidates=method, memory_limit=limit, runs=1)
+    assert any(note.startswith("took ") for note in found.notes)
+    assert counts["source"] == 2 and counts["forest"] <= 2
+
+
+def test_lists_of_the_user_are_kept_when_a_job_is_made_smaller() -> None:
+    data = table(24, 100)
+    lists = {name: [other for other in data.names if other not in (name, "x3")] for name in data.names}
+    limit = machine.resident() / 2**30 + 0.03  # 48 MB as asked, 12 MB with four parents
+    found = sp.find(data, "ll", search="order", max_parents=5, candidates=lists, memory_limit=limit, runs=1)
+    assert any(note.startswith("took ") for note in found.notes)
+    assert all("x3" not in parents for parents in found.parents.values())
+
+
+def test_what_is_prepared_is_counted() -> None:
+    """Bitmaps, a bit per row and level, and columns in standard units; not once they are there."""
+    from spinney.scores import build_source
+
+    data = table(4, 800)
+    source = build_source(data, "bic")
+    assert source.ready_bytes() == 800 * (4 * 3) / 8
+    source.local_scores([("x0", ["x1"])])
+    assert source.ready_bytes() == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read as Linux tells it")
+def test_columns_that_alone_exceed_the_limit_are_refused_before_the_job(tmp_path: Path) -> None:
+    """The sorted copy of continuous columns, and the same in standard units, count."""
+    code = """
+import sys, numpy as np, spinney as sp
+rng = np.random.default_rng(1)
+data = sp.Dataset.from_columns(
+    {f"x{i}": sp.Continuous(0, 1) for i in range(30)}, {f"x{i}": rng.random(500_000) for i in range(30)}
+)
+try:
+    sp.find(data, "dg", search="hc", memory_limit=0.35, n_jobs=1)
+except sp.LimitError as error:
+    print(error)
+print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    said, most = done.stdout.splitlines()
+    assert "sorting the rows" in said or "are allowed" in said
+    assert int(most) * 1024 < 0.35 * 2**30

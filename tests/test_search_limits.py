@@ -110,7 +110,7 @@ def pairs(n: int = 8) -> sp.ParentSets:
 
 def test_k_best_keeps_the_time_limit() -> None:
     began = time.perf_counter()
-    limit = 3.0 if "SPINNEY_SANITIZER" in os.environ else 0.3  # within which there are some
+    limit = 3.0 if "SPINNEY_SANITIZER" in os.environ else 1.0  # within which there are some
     found = sp.search(pairs(), method="dp", k=100_000, time_limit=limit)
     assert found.optimal and found.stopped == "time limit" and found.alternatives
     assert time.perf_counter() - began < 30  # all of them would take hours

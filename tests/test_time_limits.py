@@ -6,6 +6,7 @@ Out: what was scored has its true score, every child has its smallest set, and t
 from __future__ import annotations
 
 import math
+import os
 import random
 import time
 
@@ -118,10 +119,20 @@ def test_the_command_says_what_the_bound_is_about(tmp_path, capsys) -> None:
 def test_auto_without_time_for_step_1_gives_the_true_reason() -> None:
     data = table(3000, 30, "discrete")
     result = sp.learn(data, "bdeu", max_parents=5, search="ilp", time_limit=0.5)
-    assert result.found.over
+    assert result.found.over or "there was no time to score all" in result.why
     result = sp.learn(data, "qnml", max_parents=3, time_limit=0.02)
     assert result.plan.search.startswith(("tabu", "boss")) and not result.found.over
     assert "would take too long" in result.why or "there was no time to score all" in result.why
+
+
+def test_ilp_begins_with_what_a_quick_search_finds() -> None:
+    """There is no time for most of the 70 million sets; so what ilp finds among the others is seldom as good."""
+    data = table(300, 36, "discrete")
+    limit = 20.0 if "SPINNEY_SANITIZER" in os.environ else 3.0
+    found = sp.find(data, "bic", max_parents=6, search="exact", time_limit=limit)
+    quick = sp.find(data, "bic", max_parents=6, search="boss", patience=0)
+    assert found.stopped == "time limit" and not found.optimal
+    assert found.score >= quick.score - 1e-9 * abs(quick.score)
 
 
 @pytest.mark.parametrize("search", ["hc", "tabu"])

@@ -21,6 +21,7 @@ from spinney.kinds import Categorical, Continuous, Ordinal
 from spinney.learn import Result, find, fit, fit_structure, learn, local_score, local_scores, score
 from spinney.network import Network
 from spinney.parent_sets import ParentSets
+from spinney.partitions import Partitions
 from spinney.plan import Forecast, plan
 from spinney.posterior import Posterior, posterior
 from spinney.record import Plan
@@ -86,6 +87,7 @@ __all__ = [
     "NetworkClassifier",
     "Ordinal",
     "ParentSets",
+    "Partitions",
     "Plan",
     "Posterior",
     "Result",

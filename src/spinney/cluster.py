@@ -50,6 +50,16 @@ def connected(cluster: Cluster | None) -> Iterator[Any]:
     if cluster is None:
         yield None
         return
+    client = client_of(cluster)
+    try:
+        yield client
+    finally:
+        if client is not cluster:
+            _close(client)
+
+
+def client_of(cluster: Cluster) -> Any:
+    """The Client, checked."""
     try:
         from distributed import Client
     except ImportError:
@@ -58,15 +68,19 @@ def connected(cluster: Cluster | None) -> Iterator[Any]:
         ) from None
     if isinstance(cluster, Client):
         _check(cluster)
-        yield cluster
-        return
+        return cluster
     client = _client(cluster, Client)
     try:
         _check(client)
-        yield client
-    finally:
-        with suppress(Exception):  # a cluster that is gone cannot be told goodbye
-            client.close(timeout=5)
+    except BaseException:
+        _close(client)
+        raise
+    return client
+
+
+def _close(client: Any) -> None:
+    with suppress(Exception):  # a cluster that is gone cannot be told goodbye
+        client.close(timeout=5)
 
 
 def _client(address: Any, make: Any) -> Any:
@@ -122,6 +136,8 @@ def _check(client: Any) -> None:
         raise ChoiceError(
             f"the cluster at {client.scheduler.address} has no workers; start some with `dask worker ADDRESS`"
         ) from None
+    except OSError:
+        raise ChoiceError("the scheduler of the cluster ended; start it again") from None
     try:
         found = client.run(_about, on_error="return")
     except Exception as error:  # of the network, of a worker that leaves while it is asked
@@ -184,9 +200,32 @@ def as_done(client: Any, tasks: Iterable[tuple[Any, ...]], function: Callable[..
             client.cancel([future for future in futures if not future.done()], force=True)
 
 
+@contextmanager
+def staying() -> Iterator[None]:
+    """What Dask says when its scheduler goes away, at whatever moment, in a sentence."""
+    from concurrent.futures import CancelledError
+
+    from distributed.client import ClosedClientError
+    from distributed.comm.core import CommClosedError
+
+    try:
+        yield
+    except (
+        CommClosedError,
+        ConnectionError,
+        ClosedClientError,
+        CancelledError,
+        asyncio.CancelledError,
+        asyncio.TimeoutError,
+        TimeoutError,
+    ):
+        raise LimitError(
+            "the cluster let go of its tasks: its scheduler ended, or somebody cancelled them; start it again"
+        ) from None
+
+
 def _result(future: Any) -> Any:
     from distributed import KilledWorker
-    from distributed.client import FutureCancelledError
 
     try:
         return future.result()
@@ -198,10 +237,6 @@ def _result(future: Any) -> Any:
     except MemoryError:
         raise LimitError(
             "a worker has not enough memory for its task; give workers more memory or fewer threads"
-        ) from None
-    except (FutureCancelledError, ConnectionError):
-        raise LimitError(
-            "the cluster let go of its tasks: its scheduler ended, or somebody cancelled them; start it again"
         ) from None
 
 
@@ -228,14 +263,15 @@ def map_jobs(
 
     `shared` is sent to every worker once. Errors of the function come back as they are."""
     results: list[Any] = [None] * len(jobs)
-    at_workers = held(cluster, shared)
     finished = 0
-    for place, result in as_done(cluster, ((at_workers, job) for job in jobs), function):
-        if place >= 0:
-            results[place] = result
-            finished += 1
-        if report is not None:
-            report(finished, len(jobs))
+    with staying():
+        at_workers = held(cluster, shared)
+        for place, result in as_done(cluster, ((at_workers, job) for job in jobs), function):
+            if place >= 0:
+                results[place] = result
+                finished += 1
+            if report is not None:
+                report(finished, len(jobs))
     return results
 
 
@@ -277,6 +313,20 @@ def score_blocks(
 ) -> Outcome:
     """Score all families of a job on the workers, size by size: what smaller sets tell goes along with the larger
     ones. What is scored is added to `known`, and handed to `take`."""
+    with staying():
+        return _score_blocks(client, job, known, take, prune, bounds, time_limit, report)
+
+
+def _score_blocks(
+    client: Any,
+    job: Job,
+    known: _core.KnownScores,
+    take: Callable[[Families], None],
+    prune: bool,
+    bounds: bool,
+    time_limit: float | None,
+    report: Report | None,
+) -> Outcome:
     source, allowed = job.source, job.allowed
     assert source is not None
     end = None if time_limit is None else time.perf_counter() + time_limit
@@ -302,7 +352,7 @@ def score_blocks(
                 if place >= 0:
                     seconds, columns = result
                     families = Families(*columns)
-                    _keep(known, allowed, families)
+                    keep(known, allowed, families)
                     take(families)
                     outcome.scored += len(families)
                     busy += seconds
@@ -390,7 +440,8 @@ def _sent(client: Any, known: _core.KnownScores, allowed: Allowed, size: int, wa
     return {child: held(client, [one]) for child, one in zip(children, found, strict=True)}
 
 
-def _keep(known: _core.KnownScores, allowed: Allowed, families: Families) -> None:
+def keep(known: _core.KnownScores, allowed: Allowed, families: Families) -> None:
+    """Add what was scored elsewhere to what is known."""
     for child, size, part in by_layer(families):
         count = len(allowed.candidates[allowed.names[child]])
         known.add(child, size, part.rank, part.score, part.closed, count, None)

@@ -40,6 +40,8 @@ _SHOWN_COLUMNS = 20  # of a Dataset's repr
 class Dataset:
     """A table whose columns all have a kind. It does not change; select() and take() give new ones."""
 
+    rows_are_here = True  # else other machines have them (partitions.py)
+
     def __init__(
         self,
         columns: Mapping[str, Column],
@@ -269,6 +271,14 @@ class Dataset:
         if self.kinds[self._known(name)].discrete:
             raise DataError(f"column {name!r} is {self.kinds[name].word} and has no numbers; ask for its codes()")
         return self._data[name].view(np.float64)
+
+    def column(self, name: str) -> Array:
+        """Codes or values, as they are kept."""
+        return self._data[self._known(name)]
+
+    def bytes_per_row(self, name: str) -> int:
+        """Of a column, as it is kept."""
+        return self._data[self._known(name)].itemsize
 
     @cached_property
     def words(self) -> set[str]:

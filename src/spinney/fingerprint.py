@@ -25,7 +25,11 @@ Words = npt.NDArray[np.uint64]
 
 def fingerprint(columns: Mapping[str, npt.NDArray[Any]], described: Mapping[str, Any], order: Sequence[str]) -> str:
     """`order`: the names, sorted; `described`: what else tells a column from others, as JSON can hold it."""
-    hashes = row_hashes(columns, order)
+    return fingerprint_of(row_hashes(columns, order), described, order)
+
+
+def fingerprint_of(hashes: Words, described: Mapping[str, Any], order: Sequence[str]) -> str:
+    """From the hashes of the rows, which are sorted in place."""
     hashes.sort()
     digest = hashlib.sha256()
     for name in order:

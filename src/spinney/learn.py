@@ -14,7 +14,7 @@ from os import PathLike
 from typing import Any
 
 from spinney.candidates import CandidateParents, listed_or_chosen, with_chosen
-from spinney.catalog import choose_prior
+from spinney.catalog import choose_candidates, choose_prior
 from spinney.choices import Choice
 from spinney.cluster import Cluster, connected
 from spinney.constraints import Constraints, allowed_by
@@ -127,6 +127,10 @@ def learn(
             max_parents, constraints, candidates, time_limit, n_jobs, seed, progress, store, client, memory_limit
         )
         job, limits, search, note = _fitting(data, score, prior, search, limits, options)
+        if job.source is not None and not job.source.fits:
+            raise ChoiceError(
+                f"score {job.source.choice.name} is fitted from rows, and they are on several machines; use find()"
+            )
         graph = search_job(job, search, start, options, FIT_SHARE)
     began = time.perf_counter()
     assert job.source is not None
@@ -232,29 +236,6 @@ class _Limits:
     memory_limit: float | None
 
 
-def _job(data: Dataset, score: str | Choice, prior: str | Choice, limits: _Limits) -> Job:
-    """The job: the score source is built once, here."""
-    deadline = Deadline(limits.time_limit)
-    listed, method = listed_or_chosen(limits.candidates)
-    allowed = allowed_by(limits.constraints, data.names, limits.max_parents, listed)
-    threads = threads_for(limits.n_jobs)
-    own = build_source(data, score, prior, deadline, threads)
-    store = None if limits.store is None else Store(limits.store, make=True)
-    job = Job(
-        own.restrict(allowed),
-        own,
-        threads,
-        deadline,
-        limits.seed,
-        limits.progress,
-        listed,
-        why_score=why_resolved(data, score, deadline),
-        store=store,
-        cluster=limits.cluster,
-    )
-    return with_chosen(job, method, limits.constraints, limits.max_parents)
-
-
 def _fitting(
     data: Dataset,
     score: str | Choice,
@@ -263,21 +244,41 @@ def _fitting(
     limits: _Limits,
     options: Mapping[str, Any],
 ) -> tuple[Job, _Limits, str | Choice, str]:
-    """The job; made smaller where it would not keep a limit of memory, with a note of what was changed."""
-    began = time.perf_counter()
-    job = _job(data, score, prior, limits)
-    if limits.memory_limit is None:
-        return job, limits, search, ""
-    from spinney.plan import fitting
+    """The job: the score source is built once, here, and candidates are chosen once. Made smaller where it would not
+    keep a limit of memory, with a note of what was changed."""
+    deadline = Deadline(limits.time_limit)
+    listed, method = listed_or_chosen(limits.candidates)
+    threads = threads_for(limits.n_jobs)
+    own = build_source(data, score, prior, deadline, threads)
+    why_score = why_resolved(data, score, deadline)
+    store = None if limits.store is None else Store(limits.store, make=True)
 
-    changed, note = fitting(job, search, options, limits.time_limit, limits.memory_limit)
-    if changed:
-        search = changed.pop("search", search)
-        passed = time.perf_counter() - began
-        left = None if limits.time_limit is None else max(1e-3, limits.time_limit - passed)
-        limits = replace(limits, time_limit=left, **changed)
-        job = _job(data, score, prior, limits)
-    return job, limits, search, note
+    def job_of(most: int | None) -> Job:
+        allowed = own.restrict(allowed_by(limits.constraints, data.names, most, listed))
+        return Job(
+            allowed,
+            own,
+            threads,
+            deadline,
+            limits.seed,
+            limits.progress,
+            listed,
+            why_score=why_score,
+            store=store,
+            cluster=limits.cluster,
+        )
+
+    job, note = job_of(limits.max_parents), ""
+    if limits.memory_limit is not None:
+        from spinney.plan import fitting
+
+        changed, note = fitting(job, search, options, method, limits.time_limit, limits.memory_limit)
+        if "candidates" in changed:  # of those that were listed, where some were
+            method = choose_candidates(changed["candidates"])
+        search = changed.get("search", search)
+        limits = replace(limits, max_parents=changed.get("max_parents", limits.max_parents))
+        job = job_of(limits.max_parents)
+    return with_chosen(job, method, limits.constraints, limits.max_parents), limits, search, note
 
 
 def local_score(

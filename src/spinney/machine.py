@@ -65,6 +65,11 @@ def memory_limited(gib: float | None) -> Iterator[None]:
 _limit: float | None = None  # bytes
 
 
+def is_limited() -> bool:
+    """Has the user said how much memory there may be?"""
+    return _limit is not None
+
+
 def _of_the_user() -> float | None:
     return None if _limit is None else max(0.0, _limit - resident())
 

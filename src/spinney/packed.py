@@ -125,8 +125,8 @@ def is_null(values: pa.Array) -> npt.NDArray[np.bool_]:
 # --- by pieces ------------------------------------------------------------------------------------------------------
 
 
-def pieces(rows: int) -> Iterator[slice]:
-    return (slice(begin, min(begin + PIECE, rows)) for begin in range(0, rows, PIECE))
+def pieces(rows: int, size: int = PIECE) -> Iterator[slice]:
+    return (slice(begin, min(begin + size, rows)) for begin in range(0, rows, size))
 
 
 def spread(per_code: npt.NDArray[Any], codes: npt.NDArray[Any]) -> npt.NDArray[Any]:

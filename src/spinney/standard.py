@@ -92,7 +92,7 @@ def in_row_order(data: Dataset, deadline: Deadline | None = None) -> Dataset:
     not, so a table without continuous columns stays as it is. Where sorting would take more than a tenth of the time
     limit it is left out: the limit decides the answer there in any case."""
     continuous = [name for name in data.order if not data.kinds[name].discrete]
-    if not continuous or data.n_rows < 2:
+    if not continuous or data.n_rows < 2 or not data.rows_are_here:
         return data
     cells = data.n_rows * len(data.names)
     if deadline is not None and deadline.seconds is not None and SORT_PER_CELL * cells > 0.1 * deadline.seconds:

@@ -5,6 +5,7 @@ Out: ParentSets."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 
@@ -23,6 +24,7 @@ from spinney.progress import Progress, Report, reporting
 from spinney.scores import build_source, resolved
 from spinney.scores.source import Portion
 from spinney.store import Store, StoreAt
+from spinney.store_files import Families
 
 
 def score_parent_sets(
@@ -101,27 +103,34 @@ def _scored(
     source, store = job.source, job.store
     assert source is not None
     run = partial(source.parent_sets, job.allowed, prune=prune, bounds=bounds, threads=job.threads)
-    if store is None and job.cluster is None:
+    if store is None and job.cluster is None and source.here:
         return run(report=report, time_limit=time_limit, keep=keep), Outcome()
     with nullcontext() if store is None else store.session(source, job.allowed, job.threads) as session:
         known, log = (None, None) if session is None else (session.known, session.log)
         if session is not None:
             report = session.reporting(report)
-        if job.cluster is None:
+        if job.cluster is None and source.here:
             return run(report=report, time_limit=time_limit, keep=keep, portion=Portion(known, log)), Outcome()
         source.check_sets(job.allowed, prune)
         known = known or _core.KnownScores(job.allowed.for_core)
         deadline = Deadline(time_limit)
-        elsewhere = score_blocks(
-            job.cluster,
-            job,
-            known,
-            (lambda families: None) if session is None else session.take,
-            prune=prune,
-            bounds=bounds,
-            time_limit=time_limit,
-            report=report,
-        )
+        take: Callable[[Families], None] = (lambda families: None) if session is None else session.take
+        if not source.here:
+            from spinney.scores.elsewhere import CountsElsewhere
+
+            assert isinstance(source, CountsElsewhere)
+            elsewhere = source.score_blocks(job.allowed, known, take, time_limit, report)
+        else:
+            elsewhere = score_blocks(
+                job.cluster,
+                job,
+                known,
+                take,
+                prune=prune,
+                bounds=bounds,
+                time_limit=time_limit,
+                report=report,
+            )
         if elsewhere.stopped:
             return run(keep=True, portion=Portion(known, log, only_known=True)), elsewhere
         # All that is left is to put them together; what a worker had no memory for is tried here.

@@ -23,6 +23,7 @@ from spinney.search.found import Problem, memory_for
 from spinney.step1 import scored_sets
 
 LOCAL_SHARE = 0.3  # of the time limit: of each local search that is not the last step
+QUICK_SHARE = 0.1  # of the time limit: of the search that only gives ilp a start
 STEP_1_SHARE = 0.6  # of what is left of it: the rest is for the search
 ROUNDED = 1e-12  # of a score: two sums of the same local scores differ by less
 FIT_PER_CELL = 30e-9  # seconds for a row of a table's family, and of the fingerprint
@@ -58,9 +59,7 @@ def search_job(
     else:
         method = choose_search(method, **options)
         assert isinstance(method.entry, Search)
-        first = started(start, job.allowed)
-        sets = _scored(job, method, reserve) if method.entry.reads == "sets" else None
-        graph = _searched(job, method, sets, first, reserve)
+        graph = _as_asked(job, method, started(start, job.allowed), reserve)
     return replace(graph, found=_with_notes(graph.found, job, graph.sets))
 
 
@@ -76,6 +75,28 @@ def _searched(job: Job, method: Choice, sets: ParentSets | None, start: Start, r
     if sets is not None and sets.interrupted:
         left = min(AFTER_INTERRUPT, left or AFTER_INTERRUPT)
     return Graph(run(Problem(job, method, sets, start, left)), method, sets, scoring)
+
+
+def _as_asked(job: Job, method: Choice, start: Start, reserve: float) -> Graph:
+    """A time limit may end ilp early: it then begins with what a quick search from data finds, as auto does."""
+    assert isinstance(method.entry, Search)
+    quick = None
+    many = len(job.allowed.names) > automatic.FEW_VARIABLES
+    if method.name in ("exact", "ilp") and many and start is None and job.deadline.seconds is not None:
+        boss = build_choice(SEARCHES["boss"], {"patience": 0})
+        before = job.deadline.passed()
+        found = run(Problem(job, boss, None, None, job.deadline.left(QUICK_SHARE, reserve)))
+        quick = Graph(found, boss, None, before)
+        if found.stopped == "interrupted":
+            return quick
+        start = found.parents
+    sets = _scored(job, method, reserve) if method.entry.reads == "sets" else None
+    graph = _searched(job, method, sets, start, reserve)
+    if quick is None or graph.found.score >= quick.found.score - ROUNDED * abs(quick.found.score):
+        return graph
+    assert sets is not None  # some of its families were not scored in time
+    why = _too_many(sets) if sets.unscored else ""
+    return replace(_ended(quick, graph.found.stopped, graph.found.seconds), why=why)
 
 
 def _by_auto(job: Job, ways: Ways, start: Start, reserve: float) -> Graph:

@@ -25,6 +25,7 @@ class Picked:
     lists: Mapping[str, Sequence[str]]
     unfinished: tuple[str, ...] = ()  # children that there was no time for: a quicker rule chose for them
     stopped: str = ""  # why: "time limit", "interrupted"
+    instead: str = "the candidates of screen"  # what these children have
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ def _chosen(choice: Choice, job: Job) -> Chosen:
     if picked.unfinished:
         when = "before the interrupt" if picked.stopped == "interrupted" else "within the time limit"
         notes.append(
-            f"{choice.name} was not finished {when} for {counted(len(picked.unfinished), 'column')}, which have the "
-            "candidates of screen"
+            f"{choice.name} was not finished {when} for {counted(len(picked.unfinished), 'column')}, which have "
+            f"{picked.instead}"
         )
     return Chosen(lists, by, str(choice), picked.stopped, tuple(notes), time.perf_counter() - began)
 

@@ -37,7 +37,8 @@ def run(job: Job, method: Choice, time_limit: float | None) -> Picked:
     """`time_limit`: children whose forest is not finished by then have the best of the screen."""
     assert job.source is not None
     began, data, k = time.perf_counter(), job.source.data, int(method["k"])
-    screened = screen.strongest(job, max(k, int(method["screen"])))
+    half = None if time_limit is None else time_limit / 2
+    screened, _ = screen.within(job, max(k, int(method["screen"])), half)
     waiting = [child for child, own in screened.items() if len(own) > k] if data.n_rows else []
     lists = {child: own[:k] for child, own in screened.items()}
     left = math.inf if time_limit is None else time_limit - (time.perf_counter() - began)

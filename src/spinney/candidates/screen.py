@@ -14,8 +14,11 @@ All features are small whole numbers, so their sums are exact: neither threads n
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,14 +38,16 @@ FEWEST = 5  # and one with fewer rows: two rows that happen to be alone in both 
 SCALE, LARGEST = 32, 127  # normal scores times SCALE, as whole numbers
 ROWS = 1024  # at a time: ROWS * LARGEST^2 < 2^24, so that sums of single precision are exact
 CELLS = 2**23  # of the product at a time
+AT_ONCE = 512  # columns whose correlations with all are held
 
 Numbers = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 
 def run(job: Job, method: Choice, time_limit: float | None) -> Picked:
-    """The method `screen`. It takes seconds for a thousand columns and is not stopped."""
-    return Picked(strongest(job, int(method["k"])))
+    """The method `screen`. It takes seconds for a thousand columns, and a hundred times as many for ten thousand."""
+    lists, unfinished = within(job, int(method["k"]), time_limit)
+    return Picked(lists, unfinished, "time limit" if unfinished else "", "the largest correlations")
 
 
 def ranks(data: Dataset, name: str) -> Numbers:
@@ -68,6 +73,23 @@ class _Features:
     scored: Codes  # the columns that have scores
     scores: npt.NDArray[np.int8]  # one row per scored column
 
+    def blocks(self) -> list[tuple[int, int]]:
+        """Columns whose products with all features are held at a time."""
+        total = int(self.first[-1]) + len(self.scored)
+        most, found, begin = max(1, CELLS // total), [], 0
+        while begin < len(self.codes):
+            end = begin + 1
+            while end < len(self.codes) and self.first[end + 1] - self.first[begin] + (end + 1 - begin) <= most:
+                end += 1
+            found.append((begin, end))
+            begin = end
+        return found
+
+    @cached_property
+    def few_rows(self) -> npt.NDArray[np.float32]:
+        """All rows, where they are no more than are taken at a time."""
+        return self.rows(0)
+
     def rows(self, start: int) -> npt.NDArray[np.float32]:
         """Some rows of the table, one feature after another: indicators of all columns, then scores."""
         end = min(start + ROWS, len(self.codes[0]))
@@ -82,34 +104,74 @@ class _Features:
 
 def strongest(job: Job, k: int) -> dict[str, tuple[str, ...]]:
     """Per child the k allowed columns that are most associated with it; equal ones by name."""
+    return within(job, k, None)[0]
+
+
+def within(job: Job, k: int, time_limit: float | None) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """The same within a time limit. Children that there is no time for have the columns of the largest correlations
+    with them, one score per column; they come second."""
     assert job.source is not None
+    end = math.inf if time_limit is None else time.perf_counter() + time_limit
     with threadpool_limits(job.threads, "blas"):
-        return _strongest(job.source.data, job.allowed, k)
+        return _within(job.source.data, job.allowed, k, end)
 
 
-def _strongest(data: Dataset, allowed: Allowed, k: int) -> dict[str, tuple[str, ...]]:
-    found = {}
-    for child, measures in zip(allowed.names, _measures(data), strict=True):
-        own = allowed.candidates[child]
-        places = np.fromiter((allowed.index[name] for name in own), np.int64, len(own))
-        # Rounded, so that sums of the same numbers in another order are equal.
-        best = np.argsort(-np.round(measures[places], 6), kind="stable")[:k]
-        found[child] = tuple(own[i] for i in best)
-    return found
-
-
-def _measures(data: Dataset) -> Iterator[Numbers]:
-    """For every column, in sorted order of names, its association with each."""
+def _within(data: Dataset, allowed: Allowed, k: int, end: float) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    quick: dict[str, tuple[str, ...]] = {}
     features = _features(data)
-    columns, total = len(features.codes), int(features.first[-1]) + len(features.scored)
-    most = max(1, CELLS // total)
-    begin = 0
-    while begin < columns:
-        end = begin + 1
-        while end < columns and features.first[end + 1] - features.first[begin] + (end + 1 - begin) <= most:
-            end += 1
-        yield from _block(features, begin, end, data.n_rows)
-        begin = end
+    blocks, began = features.blocks(), time.perf_counter()
+    for done, (begin, own_end) in enumerate(blocks):
+        now = time.perf_counter()
+        if done == 1 and now + (now - began) * (len(blocks) - 1) > end:
+            quick = {
+                child: _best(allowed, child, own, k)
+                for child, own in zip(allowed.names, _correlations(data), strict=True)
+            }
+        if done and time.perf_counter() + (now - began) / done > end:
+            break
+        for child, own in zip(allowed.names[begin:own_end], _block(features, begin, own_end, data.n_rows), strict=True):
+            found[child] = _best(allowed, child, own, k)
+    return {**quick, **found}, tuple(child for child in allowed.names if child not in found)
+
+
+def _best(allowed: Allowed, child: str, measures: Numbers, k: int) -> tuple[str, ...]:
+    own = allowed.candidates[child]
+    if len(own) == len(allowed.names) - 1:  # all others, in the same order
+        values = np.delete(measures, allowed.index[child])
+    else:
+        values = measures[np.fromiter((allowed.index[name] for name in own), np.int64, len(own))]
+    values = np.round(values, 6)  # so that sums of the same numbers in another order are equal
+    places = np.arange(len(own))
+    if len(own) > k:  # only the best need be sorted; of equal ones the first
+        least = np.partition(values, len(own) - k)[len(own) - k]
+        above = np.flatnonzero(values > least)
+        places = np.sort(np.concatenate([above, np.flatnonzero(values == least)[: k - len(above)]]))
+    return tuple(own[i] for i in places[np.argsort(-values[places], kind="stable")])
+
+
+def _correlations(data: Dataset) -> Iterator[Numbers]:
+    """For every column, in sorted order of names, the size of its correlation with each: of normal scores, and of
+    categorical columns of whether they have their most frequent level."""
+    n = data.n_rows
+    scores = np.empty((n, len(data.order)), np.float32)
+    for place, name in enumerate(data.order):
+        if data.kinds[name].word == "categorical":
+            codes = data.codes(name)
+            scores[:, place] = SCALE * (codes == np.bincount(codes).argmax())
+        else:
+            scores[:, place] = _whole_scores(data, name)
+    sums = scores.sum(axis=0, dtype=np.float64)
+    spread = np.einsum("ij,ij->j", scores, scores, dtype=np.float64) - sums**2 / n
+    spread[spread <= 0] = np.inf
+    for begin in range(0, len(sums), AT_ONCE):
+        end = begin + AT_ONCE
+        products = np.zeros((len(sums[begin:end]), len(sums)))
+        for start in range(0, n, ROWS):
+            rows = scores[start : start + ROWS]
+            products += rows[:, begin:end].T @ rows
+        both = products - np.outer(sums[begin:end], sums) / n
+        yield from both**2 / np.outer(spread[begin:end], spread)
 
 
 def _features(data: Dataset) -> _Features:
@@ -123,12 +185,16 @@ def _features(data: Dataset) -> _Features:
             codes.append(np.unique(cuts, return_inverse=True)[1].astype(np.int64))
         if kind.word != "categorical":
             scored.append(place)
-            whole = np.clip(np.rint(SCALE * normal_scores(data, name)), -LARGEST, LARGEST)
-            scores.append(whole.astype(np.int8))
+            scores.append(_whole_scores(data, name))
     sizes = [int(own.max(initial=0)) + 1 for own in codes]
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     table = np.array(scores, np.int8).reshape(len(scores), data.n_rows)
     return _Features(codes, first, np.array(scored, np.int64), table)
+
+
+def _whole_scores(data: Dataset, name: str) -> npt.NDArray[np.int8]:
+    whole: npt.NDArray[np.int8] = np.clip(np.rint(SCALE * normal_scores(data, name)), -LARGEST, LARGEST).astype(np.int8)
+    return whole
 
 
 def _merged(codes: npt.NDArray[Any]) -> Codes:
@@ -151,7 +217,7 @@ def _block(features: _Features, begin: int, end: int, n: int) -> Numbers:
     products = np.zeros((len(own), indicators + len(scored)))
     counts, sums, squares = np.zeros(indicators), np.zeros(len(scored)), np.zeros(len(scored))
     for start in range(0, n, ROWS):
-        rows = features.rows(start)
+        rows = features.rows(start) if n > ROWS else features.few_rows
         products += rows[:, own].T @ rows
         total = rows.sum(axis=0, dtype=np.float64)
         counts += total[:indicators]

@@ -113,6 +113,11 @@ def _built(data: Dataset, choice: Choice, prior: Choice, deadline: Deadline | No
 
 def _source(data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None) -> Source:
     assert isinstance(choice.entry, Score)
+    if not data.rows_are_here:
+        from spinney.partitions import Partitions
+        from spinney.scores.elsewhere import elsewhere
+
+        return elsewhere(cast(Partitions, data), choice, prior)
     build: type[Source] = loaded(choice.entry.source)
     return build(data, choice, prior, deadline)
 

@@ -86,6 +86,11 @@ class Gaussians(Source):
     def family_cost(self, parents: int) -> float:
         return 500.0 + (_PER_ROW * self.data.n_rows if self.choice.name in ("cg", "cgd") else 0.0)
 
+    def remembered_bytes(self, families: float) -> float:
+        """Terms of sets, and of cg the sums in the cells of discrete columns (core/gaussian_cells.cpp)."""
+        sums = 250.0 * len(self.names) ** 2 if self.choice.name in ("cg", "cgd") else 0.0
+        return 64.0 * min(families, 2.0**20) + min(sums, 2.0**26)
+
     def most_bytes(self, threads: int) -> float:
         return 0.0  # no family is left out
 

@@ -27,7 +27,7 @@ from spinney.dataset import Dataset
 from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.fitted.model import LocalModel
-from spinney.machine import available_memory
+from spinney.machine import available_memory, is_limited
 from spinney.priors import Prior
 from spinney.progress import Report
 from spinney.standard import in_row_order
@@ -56,11 +56,16 @@ class Source(ABC):
     """One score under one prior on one Dataset."""
 
     fit_grows: bool = False  # does a fit take as long as scoring the family?
+    here: bool = True  # else Step 1 asks other machines, set by set (scores/elsewhere.py)
+    fits: bool = True  # are there fitted models?
     uncut: Sequence[str] = ()  # columns that there was no time to prepare as parents
 
     def __init__(self, data: Dataset, choice: Choice, prior: Prior, deadline: Deadline | None = None) -> None:
         assert isinstance(choice.entry, Score)
         self.given = data
+        if "continuous" in data.words and data.rows_are_here:
+            per_row = 8.0 + sum(map(data.bytes_per_row, data.names))
+            check_memory("sorting the rows of the table", data.n_rows * per_row)
         self.data = in_row_order(data, deadline)
         self.choice = choice
         self.entry = choice.entry
@@ -136,6 +141,18 @@ class Source(ABC):
     def after_fit(self, models: Mapping[str, LocalModel]) -> tuple[str, ...]:
         """What to say of the fitted models, for the user."""
         return ()
+
+    def ready_bytes(self) -> float:
+        """Bytes of what is made of the columns once, before the first score; none where it is there already."""
+        if "for_core" in self.data.__dict__ or not self.data.rows_are_here:
+            return 0.0
+        levels = [len(self.data.levels(name)) if kind.discrete else 0 for name, kind in self.data.kinds.items()]
+        bits = sum(own for own in levels if own <= _core.most_bitmap_levels)  # core/data.hpp
+        return self.data.n_rows * (bits / 8 + 8.0 * levels.count(0))  # and continuous columns in standard units
+
+    def remembered_bytes(self, families: float) -> float:
+        """Bytes that a thread keeps of so many families, for those that come."""
+        return 0.0
 
     def most_bytes(self, threads: int) -> float:
         """Of one family: as many as there are threads are scored at the same time."""
@@ -283,7 +300,7 @@ def _rebuilt(data: Dataset, choice: Choice, prior: Prior) -> Source:
 
 def check_memory(what: str, need: float, *ways: Any) -> None:
     """Refuse what needs more memory than there is."""
-    if need < LITTLE or need <= 0.8 * (there := available_memory()):
+    if (need < LITTLE and not is_limited()) or need <= 0.8 * (there := available_memory()):
         return
     raise LimitError(
         f"{what} needs {need / 2**30:,.1f} GiB of memory and {there / 2**30:,.1f} GiB are free",

@@ -22,6 +22,7 @@ from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.fitted.table import MAX_DENSE, Table
 from spinney.machine import available_memory
+from spinney.packed import pieces
 from spinney.priors import Prior
 from spinney.scores.source import Source
 
@@ -90,26 +91,44 @@ class Tabular(Source):
                 "name fewer parents",
                 way("lower {}", "max_parents"),
             )
-        code = np.zeros(self.data.n_rows, np.int64)
-        for parent, names in zip(order, parent_levels, strict=True):
-            code = code * len(names) + self.data.codes(parent)
-        if q * r <= _DENSE or self._network is not None:
-            if q * r > MAX_DENSE:
-                raise LimitError(
-                    f"the prior network's table of {child!r} would have {q * r} numbers",
-                    "name fewer parents",
-                    way("lower {}", "max_parents"),
-                )
-            codes, place = np.arange(q, dtype=np.int64), code
-        else:
-            codes, place = np.unique(code, return_inverse=True)
-            _check_table_memory(child, order, len(codes) * r)
-        counts = np.bincount(place * r + self.data.codes(child), minlength=len(codes) * r).reshape(len(codes), r)
+        if self._network is not None and q * r > MAX_DENSE:
+            raise LimitError(
+                f"the prior network's table of {child!r} would have {q * r} numbers",
+                "name fewer parents",
+                way("lower {}", "max_parents"),
+            )
+        codes, flat = self._counted(child, order, q, r)
+        counts = flat.reshape(len(codes), r)
         weights = counts + self._pseudo_counts(child, order, counts, q)
         total = weights.sum(axis=1, keepdims=True)
         probabilities = np.divide(weights, total, out=weights, where=total > 0)
         probabilities[total[:, 0] == 0] = 1.0 / r
         return Table(child, order, levels, parent_levels, codes, probabilities, np.full(r, 1.0 / r), counts, score)
+
+    def _dense(self, q: int, r: int) -> bool:
+        """Are all configurations of the parents kept, whether they occur or not?"""
+        return q * r <= _DENSE or self._network is not None
+
+    def _counted(
+        self, child: str, order: tuple[str, ...], q: int, r: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The configurations of the parents, and how many rows have each with each level of the child."""
+        if self._dense(q, r):
+            flat = np.zeros(q * r, np.int64)
+            for piece in pieces(self.data.n_rows):
+                flat += np.bincount(self._joint((*order, child), piece), minlength=q * r)
+            return np.arange(q, dtype=np.int64), flat
+        codes, place = np.unique(self._joint(order, slice(None)), return_inverse=True)
+        _check_table_memory(child, order, len(codes) * r)
+        return codes, np.bincount(place * r + self.data.codes(child), minlength=len(codes) * r)
+
+    def _joint(self, names: Sequence[str], rows: slice) -> NDArray[np.int64]:
+        """A number for the levels of these columns together, in some rows."""
+        code = np.zeros(len(range(*rows.indices(self.data.n_rows))), np.int64)
+        for name in names:
+            code *= len(self.data.levels(name))
+            code += self.data.codes(name)[rows]
+        return code
 
     def _pseudo_counts(self, child: str, parents: tuple[str, ...], counts: NDArray[np.int64], q: int) -> Any:
         if self._network is not None:
