@@ -71,8 +71,9 @@ def test_those_that_differ_by_the_prior_alone_are_together() -> None:
 def test_losses_and_distances_are_those_of_each_method_alone() -> None:
     data = sp.Dataset.from_frame(frame(2))
     ways: dict[str, Any] = {
-        "PCARTp": {"score": "pcart", "prior": "sizes"}, "FT": "ft", "PCART": "pcart", "FTp": {"score": "ft", "prior": "sizes"},
-        "best": "best", "bestp": {"score": "best", "prior": "sizes"}, "no parents": {"score": "ft", "max_parents": 0},
+        "PCARTp": {"score": "pcart", "prior": "sizes"}, "FT": "ft", "PCART": "pcart", "best": "best",
+        "FTp": {"score": "ft", "prior": "sizes"}, "bestp": {"score": "best", "prior": "sizes"},
+        "no parents": {"score": "ft", "max_parents": 0},
     }  # fmt: skip
     options: dict[str, Any] = {"search": "exact", "folds": 3, "repeats": 1, "seed": 4}
     together = sp.evaluate.log_loss(data, ways, **options)

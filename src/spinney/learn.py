@@ -239,7 +239,7 @@ def _job(data: Dataset, score: str | Choice, prior: str | Choice, limits: _Limit
     listed, method = listed_or_chosen(limits.candidates)
     allowed = allowed_by(limits.constraints, data.names, limits.max_parents, listed)
     threads = threads_for(limits.n_jobs)
-    own = build_source(data, score, prior, deadline, threads)
+    own = build_source(data, score, prior, deadline, threads, limits.progress)
     at = limits.store
     store = at if at is None or isinstance(at, SharedScores) else Store(at, make=True)
     job = Job(
