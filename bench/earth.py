@@ -51,7 +51,8 @@ def predictor(rng: np.random.Generator, n: int) -> Any:
         return rng.integers(0, rng.integers(3, 30), n).astype(float)
     if kind == "two":
         return rng.integers(0, 2, n).astype(float)
-    drawn = {"uniform": rng.uniform, "skewed": rng.exponential, "rounded": rng.normal}[str(kind)](size=n)
+    draws: dict[str, Any] = {"uniform": rng.uniform, "skewed": rng.exponential, "rounded": rng.normal}
+    drawn = draws[str(kind)](size=n)
     return np.round(drawn, 1) if kind == "rounded" else drawn
 
 

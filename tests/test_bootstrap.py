@@ -212,7 +212,8 @@ def test_the_commands_say_what_the_library_says(
     assert (
         said("evaluate stability table.csv --parts 2 --repeats 1 --write-subsamples .")["files"][1] == "part2-rep1.csv"
     )
-    both = said(f"evaluate compare net.json {CLINIC} --data table.csv")
+    both = said(f"evaluate compare net.json {CLINIC} --data table.csv -o both.json")
+    assert json.loads(Path("both.json").read_text())["pairs"] == both["pairs"]
     net = sp.Network.load("net.json")
     assert both["networks"]["net.json"]["log_loss"] == pytest.approx(-float(net.log_prob(table).mean()), rel=1e-12)
     for words in (
@@ -221,3 +222,7 @@ def test_the_commands_say_what_the_library_says(
         "log-loss table.csv --plot loss.txt",
     ):
         assert main(["evaluate", *words.split()]) == 2
+    Path("other.csv").write_text("p,q\n1,2\n2,1\n")
+    capsys.readouterr()
+    assert main(["evaluate", "compare", "net.json", str(CLINIC), "--data", "other.csv"]) == 2
+    assert "the table has none of the columns" in capsys.readouterr().err

@@ -99,6 +99,27 @@ def test_score_fit_and_learn_agree_and_the_plan_has_the_values() -> None:
     assert "auto" not in result.plan.score and "lam=" in (result.plan.why_score or "")
 
 
+def test_every_value_is_told_to_the_progress_and_a_task_can_end_there() -> None:
+    seen: list[tuple[str, int, int]] = []
+    data = mixed()
+    found = sp.learn(data, "pcart(alpha=auto, lam=auto)", max_parents=1, progress=lambda *own: seen.append(own))
+    values = [own[1:] for own in seen if own[0].startswith("trying values")]
+    in_a_pass = sum(len(option.grid) for option in SCORES["pcart"].options if option.name in ("alpha", "lam"))
+    assert [done for done, _ in values] == list(range(1, len(values) + 1))
+    assert values[-1][0] == values[-1][1] and values[-1][1] % in_a_pass == 0 and values[0][1] == in_a_pass
+    assert seen[0][0].startswith("trying values")
+    assert found.found.score == sp.find(mixed(), "pcart(alpha=auto, lam=auto)", max_parents=1).score
+
+    class Enough(Exception):
+        pass
+
+    def end(what: str, done: int, total: int) -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        sp.score_parent_sets(mixed(1), "pcart(alpha=auto)", max_parents=1, progress=end)
+
+
 def test_names_order_rows_and_threads_decide_nothing() -> None:
     score = "pcart(alpha=auto, a=auto, nu=auto)"
     columns = drawn()

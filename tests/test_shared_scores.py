@@ -57,6 +57,15 @@ def test_candidates_of_their_own_share_nothing() -> None:
     assert found.sets.known == 0
 
 
+def test_other_scores_and_other_data_share_nothing() -> None:
+    data, others = (sp.Dataset.from_frame(frame(seed)) for seed in (1, 2))
+    shared, limits = SharedScores(), {"search": "exact", "max_parents": 2, "n_jobs": 1}
+    for table, score in ((data, "ft"), (data, "pcart"), (data, "pcart(nu=2)"), (others, "ft"), (data, "ft")):
+        for prior in ("uniform", "sizes"):
+            found = sp.learn(table, score, prior, store=shared, **limits)  # type: ignore[arg-type]
+            assert found.sets == sp.learn(table, score, prior, **limits).sets  # type: ignore[arg-type]
+
+
 def test_those_that_differ_by_the_prior_alone_are_together() -> None:
     data = sp.Dataset.from_frame(frame(1))
     ways = methods(data, ["pcart", "ft", "pcart(nu=2)"], ["sizes", "uniform"], "exact")
@@ -71,9 +80,9 @@ def test_those_that_differ_by_the_prior_alone_are_together() -> None:
 def test_losses_and_distances_are_those_of_each_method_alone() -> None:
     data = sp.Dataset.from_frame(frame(2))
     ways: dict[str, Any] = {
-        "PCARTp": {"score": "pcart", "prior": "sizes"}, "FT": "ft", "PCART": "pcart",
-        "FTp": {"score": "ft", "prior": "sizes"},
-        "best": "best", "bestp": {"score": "best", "prior": "sizes"}, "no parents": {"score": "ft", "max_parents": 0},
+        "PCARTp": {"score": "pcart", "prior": "sizes"}, "FT": "ft", "PCART": "pcart", "best": "best",
+        "FTp": {"score": "ft", "prior": "sizes"}, "bestp": {"score": "best", "prior": "sizes"},
+        "no parents": {"score": "ft", "max_parents": 0},
     }  # fmt: skip
     options: dict[str, Any] = {"search": "exact", "folds": 3, "repeats": 1, "seed": 4}
     together = sp.evaluate.log_loss(data, ways, **options)

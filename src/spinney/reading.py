@@ -75,7 +75,8 @@ class Reading:
             kept = [name for name in kept if name in self.declared]
             if not kept:
                 raise DataError(
-                    f"{named('kinds')} names none of the columns of the table; they are {shown(tuple(names))}"
+                    f"the table has none of the columns {shown(tuple(self.declared))}; it has "
+                    f"{shown(tuple(names))}: name another table"
                 )
         if not kept:
             raise DataError("no column is left to read; choose at least one, or exclude fewer")

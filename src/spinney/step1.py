@@ -58,7 +58,7 @@ def score_parent_sets(
     listed, method = listed_or_chosen(candidates)
     allowed = allowed_by(constraints, data.names, max_parents, listed)
     threads = threads_for(n_jobs)
-    own = build_source(data, resolved(data, score, deadline, threads), prior)
+    own = build_source(data, resolved(data, score, deadline, threads, progress), prior)
     kept = None if store is None else Store(store, make=True)
     with connected(cluster) as client:
         job = Job(own.restrict(allowed), own, threads, deadline, seed, progress, store=kept, cluster=client)

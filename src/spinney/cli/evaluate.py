@@ -263,16 +263,18 @@ def compare(
             "--data", metavar="FILE", show_default=False, help="The rows, which neither network was learned from."
         ),
     ],
+    output: Output = None,
     reading: FileOptions = FILE,
     json: opt.Json = False,
 ) -> None:
     """The log loss of two networks on rows that they were not learned from, and the difference with its error."""
     if one == other:
         raise ChoiceError(f"{one} is named twice; name two networks")
+    _check_files(output, None, one, other, data)
     networks = {name: Network.read(name) for name in (one, other)}
     first = networks[one]
     found = evaluate.compare(networks, reading.rows(data, first.accepts, "auto", "allow"))
-    _answer(found, (), None, None, json)
+    _answer(found, (), output, None, json)
 
 
 def _check_files(output: str | None, plot: str | None, *inputs: str | None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from spinney.catalog import AUTO, SCORES, Score, choose_prior, choose_score
@@ -17,6 +18,7 @@ from spinney.deadline import Deadline
 from spinney.errors import ChoiceError, LimitError, way
 from spinney.layout import some_names
 from spinney.priors import Prior, prior_for
+from spinney.progress import Progress, reporting
 from spinney.scores.evidence import by_evidence, left_to_evidence, with_defaults
 
 if TYPE_CHECKING:
@@ -31,7 +33,13 @@ MOST_FOR_BEST = 10_000_000  # cells
 MOST_COLUMNS_FOR_BEST = 64
 
 
-def resolved(data: Dataset, score: str | Choice, deadline: Deadline | None = None, threads: int = 1) -> Choice:
+def resolved(
+    data: Dataset,
+    score: str | Choice,
+    deadline: Deadline | None = None,
+    threads: int = 1,
+    progress: Progress = False,
+) -> Choice:
     """The score itself, all its options numbers or words: what `auto` stands for with this data, and the values that
     the evidence prefers for options that are `auto`. The data alone decides, unless a time limit ends it early."""
     choice = standing_for(data, score)
@@ -42,7 +50,9 @@ def resolved(data: Dataset, score: str | Choice, deadline: Deadline | None = Non
     if known is choice or (ended_by is not None and ended_by is not deadline):
         check_kinds(data, cast(Score, choice.entry))
         plain = prior_for(choose_prior("uniform"), len(data.names))
-        known, whole = by_evidence(choice, lambda one: _source(data, one, plain, deadline), deadline, threads)
+        with reporting(progress, "trying values of the score's options") as report:
+            build = partial(_source, data, prior=plain, deadline=deadline)
+            known, whole = by_evidence(choice, build, deadline, threads, report)
         data.tuned[key] = known, None if whole else deadline
     return known
 
@@ -84,6 +94,7 @@ def build_source(
     prior: str | Choice = "uniform",
     deadline: Deadline | None = None,
     threads: int = 1,
+    progress: Progress = False,
 ) -> Source:
     """The source of local scores for this data. Small tables remember a few: family by family, building one would take
     longer than the score."""
@@ -92,7 +103,7 @@ def build_source(
         _built(
             data, with_defaults(choice), chosen_prior, deadline
         )  # refuses what cannot be scored, before any computing
-        choice = resolved(data, choice, deadline, threads)
+        choice = resolved(data, choice, deadline, threads, progress)
     values = choice.values.values()
     small = _cells(data) <= MOST_REMEMBERED and (deadline is None or deadline.seconds is None)
     if not small or any(value.__hash__ is None for value in values):  # a prior network has no hash

@@ -20,6 +20,7 @@ from spinney.choices import Choice, Option, build_choice
 from spinney.constraints import allowed_by
 from spinney.deadline import Deadline
 from spinney.layout import counted
+from spinney.progress import Report
 
 if TYPE_CHECKING:
     from spinney.scores.source import Source
@@ -43,18 +44,24 @@ def with_defaults(choice: Choice) -> Choice:
 
 
 def by_evidence(
-    choice: Choice, build: Callable[[Choice], Source], deadline: Deadline | None = None, threads: int = 1
+    choice: Choice,
+    build: Callable[[Choice], Source],
+    deadline: Deadline | None = None,
+    threads: int = 1,
+    report: Report | None = None,
 ) -> tuple[Choice, bool]:
     """The choice with values, and why; and whether all of them were tried within the time.
 
-    build: gives the source of a score, under the uniform prior."""
+    build: gives the source of a score, under the uniform prior.
+    report: is told of every value, how many were tried and how many there are until no option changes any more, as far
+        as is known."""
     reasons, whole = [], True
 
     def chosen(inner: Choice) -> Choice:
         nonlocal whole
         if not left_to_evidence(inner):
             return inner
-        found, all_tried = by_evidence(inner, build, deadline, threads)
+        found, all_tried = by_evidence(inner, build, deadline, threads, report)
         whole = whole and all_tried
         reasons.append(found.why)
         return found
@@ -63,7 +70,7 @@ def by_evidence(
     plain = _changed(choice, {option.name: option.default for option in free}, chosen)
     if not free:
         return replace(plain, why="; ".join(reasons)), whole
-    trial = _Trial(plain, build, threads, deadline)
+    trial = _Trial(plain, build, threads, deadline, report)
     found, whole = trial.climbed(free)
     return replace(found, why=trial.reason(free, found)), whole
 
@@ -90,6 +97,7 @@ class _Trial:
     build: Callable[[Choice], Source]
     threads: int
     deadline: Deadline | None
+    report: Report | None = None
     totals: dict[tuple[float, ...], float] = field(default_factory=dict)
     late: bool = False
 
@@ -119,13 +127,16 @@ class _Trial:
         """The best values, one option after another; and whether there was time for all."""
         values = {option.name: float(option.default) for option in free}
         best = self.total(free, values)
-        for _ in range(0 if self.late else PASSES):
+        heeded = [option for option in free if self._heeded(option)]
+        tried, in_a_pass = 0, sum(len(option.grid) for option in heeded)
+        for number in range(0 if self.late else PASSES):
             before = dict(values)
-            for option in free:
-                if not self._heeded(option):
-                    continue
+            for option in heeded:
                 for value in sorted(option.grid, key=lambda one: abs(math.log(one / option.default))):
                     total = self.total(free, {**values, option.name: value})
+                    tried += 1
+                    if self.report is not None:
+                        self.report(tried, (number + 1) * in_a_pass)
                     if total > best + TIE * max(1.0, abs(best)):
                         values[option.name], best = value, total
             if values == before or self.late:
