@@ -237,33 +237,6 @@ class _Limits:
     memory_limit: float | None
 
 
-<<<<<<< HEAD
-=======
-def _job(data: Dataset, score: str | Choice, prior: str | Choice, limits: _Limits) -> Job:
-    """The job: the score source is built once, here."""
-    deadline = Deadline(limits.time_limit)
-    listed, method = listed_or_chosen(limits.candidates)
-    allowed = allowed_by(limits.constraints, data.names, limits.max_parents, listed)
-    threads = threads_for(limits.n_jobs)
-    own = build_source(data, score, prior, deadline, threads, limits.progress)
-    at = limits.store
-    store = at if at is None or isinstance(at, SharedScores) else Store(at, make=True)
-    job = Job(
-        own.restrict(allowed),
-        own,
-        threads,
-        deadline,
-        limits.seed,
-        limits.progress,
-        listed,
-        why_score=why_resolved(data, score, deadline),
-        store=store,
-        cluster=limits.cluster,
-    )
-    return with_chosen(job, method, limits.constraints, limits.max_parents)
-
-
->>>>>>> i18
 def _fitting(
     data: Dataset,
     score: str | Choice,
@@ -277,7 +250,7 @@ def _fitting(
     deadline = Deadline(limits.time_limit)
     listed, method = listed_or_chosen(limits.candidates)
     threads = threads_for(limits.n_jobs)
-    own = build_source(data, score, prior, deadline, threads)
+    own = build_source(data, score, prior, deadline, threads, limits.progress)
     why_score = why_resolved(data, score, deadline)
     at = limits.store
     store = at if at is None or isinstance(at, SharedScores) else Store(at, make=True)
