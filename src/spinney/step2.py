@@ -78,25 +78,33 @@ def _searched(job: Job, method: Choice, sets: ParentSets | None, start: Start, r
 
 
 def _as_asked(job: Job, method: Choice, start: Start, reserve: float) -> Graph:
-    """A time limit may end ilp early: it then begins with what a quick search from data finds, as auto does."""
+    """A time limit may end ilp early: it then begins with what a quick search from data finds, as auto does. Where not
+    all sets were scored in time, the rest of the time is for a search from there that asks as it goes."""
     assert isinstance(method.entry, Search)
-    quick = None
+    if method.entry.reads != "sets":
+        return _searched(job, method, None, start, reserve)
     many = len(job.allowed.names) > automatic.FEW_VARIABLES
-    if method.name in ("exact", "ilp") and many and start is None and job.deadline.seconds is not None:
-        boss = build_choice(SEARCHES["boss"], {"patience": 0})
-        before = job.deadline.passed()
-        found = run(Problem(job, boss, None, None, job.deadline.left(QUICK_SHARE, reserve)))
-        quick = Graph(found, boss, None, before)
-        if found.stopped == "interrupted":
-            return quick
-        start = found.parents
-    sets = _scored(job, method, reserve) if method.entry.reads == "sets" else None
-    graph = _searched(job, method, sets, start, reserve)
-    if quick is None or graph.found.score >= quick.found.score - ROUNDED * abs(quick.found.score):
-        return graph
-    assert sets is not None  # some of its families were not scored in time
-    why = _too_many(sets) if sets.unscored else ""
-    return replace(_ended(quick, graph.found.stopped, graph.found.seconds), why=why)
+    if method.name not in ("exact", "ilp") or not many or start is not None or job.deadline.seconds is None:
+        return _searched(job, method, _scored(job, method, reserve), start, reserve)
+    boss, before = build_choice(SEARCHES["boss"], {"patience": 0}), job.deadline.passed()
+    found = run(Problem(job, boss, None, None, job.deadline.left(QUICK_SHARE, reserve)))
+    quick = Graph(found, boss, None, before)
+    if found.stopped == "interrupted":
+        return quick
+    sets = _scored(job, method, reserve)
+    graph = _searched(job, method, sets, found.parents, reserve)
+    seconds = found.seconds + graph.found.seconds
+    best = graph if graph.found.score >= found.score - ROUNDED * abs(found.score) else quick
+    stopped = graph.found.stopped
+    if sets.unscored and not sets.interrupted and stopped != "interrupted":
+        more = _searched(job, boss, None, best.found.parents, reserve)
+        seconds += more.found.seconds
+        stopped = "interrupted" if more.found.stopped == "interrupted" else stopped
+        if more.found.score > best.found.score + ROUNDED * abs(best.found.score):
+            best = more
+    return (
+        best if best is graph else replace(_ended(best, stopped, seconds), why=_too_many(sets) if sets.unscored else "")
+    )
 
 
 def _by_auto(job: Job, ways: Ways, start: Start, reserve: float) -> Graph:
