@@ -30,6 +30,7 @@ import numpy as np
 
 import spinney as sp
 
+MOST_EXACT = 16  # columns whose exact sums are made, too
 DRAWN = 200  # graphs of spinney whose scores are shown
 
 SUMU = """
@@ -108,10 +109,12 @@ def main() -> None:
     parser.add_argument("--mc3", type=int, default=1, help="tempered chains of sumu")
     parser.add_argument("--as-it-is", action="store_true", help="leave the sums of sumu as they are")
     parser.add_argument("--cold", action="store_true", help="let sumu start at random")
+    parser.add_argument("--columns", type=int, help="the first ones by name; more than 9, fewer mix faster")
     parser.add_argument("--samples", type=int, default=500, help="of each of spinney's two chains")
     options = parser.parse_args()
     drawn = sp.Network.read(options.network).sample(1000, seed=1)
-    columns = {name: np.unique(drawn.codes(name), return_inverse=True)[1] for name in drawn.names}
+    taken = sorted(drawn.names)[: options.columns]
+    columns = {name: np.unique(drawn.codes(name), return_inverse=True)[1] for name in taken}
     data = sp.Dataset.from_frame({name: codes.astype(str) for name, codes in columns.items()},
                                  kinds=dict.fromkeys(columns, "categorical"))  # fmt: skip
     names = sorted(columns)
@@ -119,7 +122,7 @@ def main() -> None:
     sets = sp.score_parent_sets(data, "bdeu(ess=1)", "sizes", max_parents=3, prune=False, n_jobs=1)
     scoring = time.process_time() - began
     began = time.process_time()
-    ours = sp.posterior(sets, samples=options.samples, seed=1, n_jobs=1, networks=DRAWN)
+    ours = sp.posterior(sets, samples=options.samples, seed=1, n_jobs=1, networks=DRAWN, method="mcmc")
     seconds = time.process_time() - began
     rank = [ours.names.index(name) for name in names]
     p, error = ours.edges[np.ix_(rank, rank)], ours.errors[np.ix_(rank, rank)]
@@ -131,6 +134,10 @@ def main() -> None:
     )
     print(f"spinney: effective samples per second: median {median:.1f}, least {least:.1f}")
     print(f"spinney: log posterior of the graphs drawn: {quartiles(drawn_scores)}", flush=True)
+    if len(names) <= MOST_EXACT:
+        exact = sp.posterior(sets, method="exact").edges[np.ix_(rank, rank)]
+        apart = np.abs(p - exact)
+        print(f"spinney: chains and exact sums are apart by {apart.max():.4f} at the most", flush=True)
     if not options.sumu:
         print("sumu: left out; name a Python that has it with --sumu")
         return
@@ -152,6 +159,8 @@ def main() -> None:
     median, least = effective(q, its_error, its_seconds)
     print(f"sumu: chains {its_seconds:.1f} s; effective samples per second: median {median:.1f}, least {least:.1f}")
     print(f"sumu: log posterior of the graphs drawn: {quartiles(its_scores)}")
+    if len(names) <= MOST_EXACT:
+        print(f"sumu: its graphs and the exact sums are apart by {np.abs(q - exact).max():.4f} at the most")
     both = np.sqrt(error**2 + its_error**2)
     doubtful = ((p > 0.02) & (p < 0.98)) | ((q > 0.02) & (q < 0.98))
     apart = np.abs(p - q)[doubtful] / np.maximum(both[doubtful], 1e-3)

@@ -477,10 +477,10 @@ def intersections(rows: dict[str, Row]) -> Iterator[Table]:
     yield curves
 
 
-def agreement(pair: tuple[str, str], ours: list[Wins], theirs: tuple[Wins, ...]) -> str:
+def agreement(pair: tuple[str, str], ours: list[Wins], theirs: tuple[Wins, ...], what: str = "sizes") -> str:
     """Does the one that wins more often in the paper win more often here?"""
     same = sum(np.sign(a[0] - a[2]) == np.sign(b[0] - b[2]) for a, b in zip(ours, theirs, strict=True))
-    return f"{pair[0]} against {pair[1]}: the same one wins more often as in the paper at {same} of {len(ours)} sizes."
+    return f"{pair[0]} against {pair[1]}: the same one wins more often as in the paper at {same} of {len(ours)} {what}."
 
 
 def predictions(rows: dict[str, Row], repeats: int) -> Iterator[Table]:
@@ -490,7 +490,7 @@ def predictions(rows: dict[str, Row], repeats: int) -> Iterator[Table]:
     for pair, (bars, test) in TABLE2.items():
         ours = wins(own, pair, "by_bars"), wins(own, pair, "by_test")
         table.rows.append([*pair, shown(ours[0]), shown(bars), shown(ours[1]), shown(test)])
-        table.notes.append(agreement(pair, list(ours), (bars, test)))
+        table.notes.append(agreement(pair, list(ours), (bars, test), "measures"))
     yield table
     columns = {"data": "", **{f"{m}{w}": f for m in MODELS for w, f in (("", ".3f"), (" s.e.", ".3f"))}}
     means = Table("Table B.5: mean log density of a test row (larger is better, as the paper prints it)", columns)

@@ -123,6 +123,18 @@ def test_wins_by_bars_and_by_wilcoxon() -> None:
     assert (same.difference, same.p_value, same.by_test, same.by_bars) == (0.0, 1.0, "tie", "tie")
 
 
+def test_ties_and_few_differences_are_counted_as_scipy_does() -> None:
+    rng = np.random.default_rng(4)
+    for rows in (1, 2, 3, 5, 6, 8, 9, 10, 12, 13, 14, 40):
+        for apart in (rng.integers(-3, 6, rows).astype(float), rng.normal(0.5, 1, rows)):
+            wanted = wilcoxon(apart).pvalue if apart.any() else 1.0
+            (pair,) = pairs_of({"one": apart, "other": np.zeros(rows)})
+            assert pair.p_value == pytest.approx(wanted, rel=1e-12)
+    infinite = np.array([math.inf, 3.0, -1.0, 2.0, math.inf, -4.0])  # ranks alone matter
+    (pair,) = pairs_of({"one": infinite, "other": np.zeros(6)})
+    assert pair.p_value == pytest.approx(wilcoxon(np.array([9.0, 3.0, -1.0, 2.0, 9.0, -4.0])).pvalue, rel=1e-12)
+
+
 def test_rows_that_are_impossible_are_an_infinite_loss_and_no_nan(tmp_path: Path) -> None:
     table = {"a": ["u", "v"] * 15, "b": ["p"] * 29 + ["q"]}
     found = sp.evaluate.log_loss(sp.Dataset.from_frame(table, keep_all=True), ["ll", "bdeu"], folds=3, repeats=1)

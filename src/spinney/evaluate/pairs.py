@@ -22,6 +22,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 ALPHA = 0.05
+MOST_COUNTED = 13  # differences, as in scipy
 ROUNDING = 1e-12  # bars that touch, as those of whole numbers may, touch in spite of it
 
 
@@ -81,10 +82,26 @@ def by_bars(one: Floats, other: Floats) -> str:
     return "tie" if a == b or abs(a - b) <= reach * (1 + ROUNDING) else _better(a, b)
 
 
+def _counted(apart: Floats) -> float:
+    """All signs of the ranks are equally probable: count the ways to every sum. scipy does the same where there are
+    ties, sign by sign, in a tenth of a second; tables have hundreds of such tests."""
+    own = apart[apart != 0]
+    sizes = np.abs(own)
+    doubled = [int((sizes < size).sum() + (sizes <= size).sum() + 1) for size in sizes]  # twice the mean rank
+    ways = [1] + [0] * sum(doubled)
+    for rank in doubled:
+        ways = [here + (ways[at - rank] if at >= rank else 0) for at, here in enumerate(ways)]
+    positive = sum(rank for rank, value in zip(doubled, own, strict=True) if value > 0)
+    tail = min(sum(ways[: positive + 1]), sum(ways[positive:]))
+    return float(min(1.0, 2 * tail / 2 ** len(doubled)))
+
+
 def wilcoxon(apart: Floats) -> float:
     """The two-sided p-value; where nothing differs it is 1."""
     if not apart.any():
         return 1.0
+    if len(apart) <= MOST_COUNTED:
+        return _counted(apart)
     from scipy.stats import wilcoxon as test  # half a second to import
 
     largest = np.abs(apart[np.isfinite(apart)]).max(initial=0.0)
