@@ -1,12 +1,14 @@
 """What a store of family scores costs: CPU seconds of Step 1 with and without it, and a large store written and read.
 
-    python bench/store.py [--columns 30] [--parents 4]
+    python bench/store.py [--only 3]
 
 In:  random tables.
-Out: CPU seconds of one thread, the share that the store adds, seconds and bytes per family; results/DATE-store.md."""
+Out: CPU seconds of one thread, the share that the store adds, seconds and bytes per family; results/DATE-store.md.
+     The last case has ten million families. Rows are kept in results/store-rows.json."""
 
 import argparse
 import functools
+import json
 import shutil
 import tempfile
 import time
@@ -18,6 +20,7 @@ import numpy as np
 
 import spinney as sp
 from common import HERE, Table, machine, report
+from spinney.store import Store
 
 
 def table(columns: int, rows: int) -> sp.Dataset:
@@ -38,45 +41,59 @@ def cpu(works: Sequence[Callable[[], Any]]) -> tuple[float, Any]:
     return best, answer
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--columns", type=int, default=26)
-    parser.add_argument("--rows", type=int, default=1000)
-    parser.add_argument("--parents", type=int, default=4)
-    parser.add_argument("--runs", type=int, default=2)
-    given = parser.parse_args()
-    shown = Table(
-        "A store beside Step 1, one thread",
-        {
-            "score": "",
-            "families": ",d",
-            "without": ".2f",
-            "with": ".2f",
-            "adds": ".1%",
-            "read": ".2f",
-            "bytes per family": ".1f",
-        },
-    )
+CASES = (("bdeu", 26, 4), ("bic", 26, 4), ("pcart", 10, 3), ("bdeu", 49, 4))  # score, columns, parents
+
+
+def row_of(score: str, columns: int, parents: int, rows: int, runs: int) -> list[Any]:
+    """One case: Step 1 without a store, with a new one, and with one that has all scores."""
+    data = table(columns, rows)
     # No bounds: every family is scored, which is the quickest that scores can come.
-    cases = [("bdeu", given.columns, given.parents), ("bic", given.columns, given.parents), ("pcart", 10, 3)]
-    for score, columns, parents in cases:
-        data = table(columns, given.rows)
-        words: dict[str, Any] = {"max_parents": parents, "n_jobs": 1, "bounds": False}
-        step_1 = functools.partial(sp.score_parent_sets, data, score, **words)
-        without, plain = cpu([step_1] * given.runs)
-        folders = [Path(tempfile.mkdtemp(prefix="spinney-store-")) for _ in range(given.runs)]
+    words: dict[str, Any] = {"max_parents": parents, "n_jobs": 1, "bounds": False}
+    step_1 = functools.partial(sp.score_parent_sets, data, score, **words)
+    without, plain = cpu([step_1] * runs)
+    folders = [Path(tempfile.mkdtemp(prefix="spinney-store-")) for _ in range(runs)]
+    try:
         made = [functools.partial(step_1, store=folder) for folder in folders]
         kept, sets = cpu(made)
         assert sets == plain
-        again, sets = cpu(made[:1] * given.runs)
+        again, sets = cpu(made[:1] * runs)
         assert sets == plain and sets.scored == 0
         size = sum(path.stat().st_size for path in folders[0].iterdir())
-        row = [score, plain.scored, without, kept, kept / without - 1, again, size / (plain.scored or 1)]
-        shown.rows.append(row)
-        print(row, flush=True)
+        own = Store(folders[0])
+        merging, _ = cpu([own.merge])
+        merged = sum(path.stat().st_size for path in folders[0].iterdir())
+    finally:
         for folder in folders:
             shutil.rmtree(folder)
-    report("store", machine(), [shown], HERE / "results")
+    count = plain.scored or 1
+    return [score, columns, count, without, kept, kept / without - 1, again, size / count, merging, merged / count]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--only", type=int, nargs="+", default=range(len(CASES)), help="numbers of cases, from 0")
+    parser.add_argument("--runs", type=int, default=2, help="of which the fastest counts; the largest case has one")
+    parser.add_argument("--results", type=Path, default=HERE / "results", help="where the dated results go")
+    given = parser.parse_args()
+    facts, file = machine(), given.results / "store-rows.json"
+    kept: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+    for number in given.only:
+        case = CASES[number]
+        kept[str(number)] = row_of(*case, given.rows, given.runs if case[1] < 40 else 1)
+        print(kept[str(number)], flush=True)
+        file.write_text(json.dumps(kept, indent=0) + "\n")
+    shown = Table(
+        "A store beside Step 1, CPU seconds of one thread",
+        {
+            "score": "", "columns": "", "families": ",d", "without": ".2f", "with": ".2f", "adds": ".1%",
+            "taken from the store": ".2f", "bytes per family": ".1f", "merged in": ".2f",
+            "merged, bytes per family": ".1f",
+        },
+        [kept[number] for number in sorted(kept)],
+        ["Taken from the store: Step 1 again, with all scores known."],
+    )  # fmt: skip
+    report("store", facts, [shown], given.results)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from spinney import _core
 from spinney.cluster import Cluster, as_done, client_of, held, staying
 from spinney.columns import Column
 from spinney.dataset import Dataset
-from spinney.errors import DataError
+from spinney.errors import DataError, way
 from spinney.files import as_path
 from spinney.fingerprint import fingerprint_of, row_hashes
 from spinney.kinds import Categorical, Continuous, Kind, Ordinal, code_type, to_plain
@@ -201,8 +201,8 @@ def _settled(paths: Sequence[str], seen: Sequence[dict[str, Kind]]) -> dict[str,
                 raise DataError(f"{path} and {paths[0]} differ in column {odd!r}; all files must have the same columns")
             if kinds[name].word != kind.word:
                 raise DataError(
-                    f"column {name!r} looks {kinds[name].word} in {path} and {kind.word} in {paths[0]}; say which, "
-                    f"with kinds={{{name!r}: 'categorical'}}"
+                    f"column {name!r} looks {kinds[name].word} in {path} and {kind.word} in {paths[0]}",
+                    way("pass {}", "kinds", {name: "categorical"}),
                 )
             own.append(kinds[name])
         settled[name] = _joined(own)
