@@ -14,12 +14,15 @@
 
 #include "cpdag.hpp"
 #include "family_gains.hpp"
+#include "ges_rows.hpp"
+#include "tournament.hpp"
 
 namespace spinney {
 namespace {
 
+using namespace ges_rows;
 using Clock = std::chrono::steady_clock;
-using Set = std::vector<int>;
+using Set = FamilyGains::Set;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_sets = 1u << 12;              // of neighbours, per variable: the smaller ones
 constexpr std::size_t most_known = std::size_t{128} << 20;       // bytes of rows that are remembered
@@ -38,74 +41,6 @@ Set without(const Set& set, int v) {
         if (u != v) less.push_back(u);
     return less;
 }
-
-enum Kind { deletes, turns, inserts };
-constexpr int kinds = 3;
-
-struct Operator {
-    std::int64_t rank;                                   // the gain in units below which differences are rounding
-    double gain;
-    int x, set;                                          // the edge is x -> y; the number of the set in its row
-};
-struct Row {
-    std::vector<Set> sets;                               // neighbours of y that are its parents before the change
-    std::vector<Operator> list;                          // best first
-};
-struct Turn {                                            // of the edge between y and x
-    double gain;                                         // a child's: without what the child gains
-    int x, set;
-    bool child;
-};
-struct Turns {                                           // into a variable, whether they gain or not
-    std::vector<Set> sets;
-    std::vector<Turn> list;
-};
-struct Rows {                                            // of one variable
-    std::shared_ptr<const Row> row[kinds];
-    std::shared_ptr<const Turns> turns;                  // what row[turns] is made of
-    std::size_t at[kinds] = {0, 0, 0};                   // the first that has not been refused
-    std::vector<std::pair<int, int>> waiting;            // (w, y): a way that forbids an operator of y goes on to w from here
-    std::uint64_t made = 0;                              // when a row was made last, by a clock that counts them
-};
-
-struct Known {                                           // about a variable in some surroundings
-    std::shared_ptr<const Row> inserts, deletes;
-    std::shared_ptr<const Turns> turns;
-    std::size_t bytes() const {
-        auto of = [](const auto& part) {
-            std::size_t sum = 64 + part->list.size() * sizeof(part->list[0]);
-            for (const Set& set : part->sets) sum += sizeof set + 16 + set.size() * sizeof(int);
-            return sum;
-        };
-        return sizeof(Known) + 64 + of(inserts) + of(deletes) + of(turns);
-    }
-};
-
-// Who has the best operator of a kind; of equals the first.
-class Tournament {
-public:
-    explicit Tournament(int n) {
-        while (size_ < n) size_ *= 2;
-        rank_.assign(size_, 0);
-        winner_.resize(2 * size_);
-        for (int i = 0; i < size_; ++i) winner_[size_ + i] = i;
-        for (int i = size_ - 1; i > 0; --i) winner_[i] = winner_[2 * i];
-    }
-    void set(int v, std::int64_t rank) {
-        if (rank_[v] == rank) return;
-        rank_[v] = rank;
-        for (int i = (size_ + v) / 2; i > 0; i /= 2) {
-            const int left = winner_[2 * i], right = winner_[2 * i + 1];
-            winner_[i] = rank_[left] >= rank_[right] ? left : right;
-        }
-    }
-    int best() const { return rank_[winner_[1]] > 0 ? winner_[1] : -1; }
-
-private:
-    int size_ = 1;
-    std::vector<std::int64_t> rank_;
-    std::vector<int> winner_;
-};
 
 class Ges {
 public:
