@@ -215,7 +215,8 @@ def candidates(repeats: int) -> Table:
             moments.append(time.process_time())
             forests, scores = np.diff(moments)
             words = {"table": "tables", "spline": "continuous, splines"}
-            table.rows.append([words[local], 60, rows, sets.families, forests, scores, sets.families / scores])
+            families = sum(2 ** len(own) for own in (lists or {}).values())
+            table.rows.append([words[local], 60, rows, families, forests, scores, families / scores])
     table.notes.append(share_of_the_limit(repeats))
     return table
 
