@@ -211,7 +211,7 @@ def candidates(repeats: int) -> Table:
             chosen = sp.learn(data, "mars", search="hc(restarts=0)", max_parents=0, candidates="forest(k=5)", n_jobs=1)
             moments.append(time.process_time())
             lists = chosen.plan.candidates
-            sets = sp.score_parent_sets(data, "mars", max_parents=None, candidates=lists, prune=False, n_jobs=1)
+            sp.score_parent_sets(data, "mars", max_parents=None, candidates=lists, prune=False, n_jobs=1)
             moments.append(time.process_time())
             forests, scores = np.diff(moments)
             words = {"table": "tables", "spline": "continuous, splines"}
