@@ -51,9 +51,9 @@ def predictor(rng: np.random.Generator, n: int) -> Any:
         return rng.integers(0, rng.integers(3, 30), n).astype(float)
     if kind == "two":
         return rng.integers(0, 2, n).astype(float)
-    draws: dict[str, Any] = {"uniform": rng.uniform, "skewed": rng.exponential, "rounded": rng.normal}
-    drawn = draws[str(kind)](size=n)
-    return np.round(drawn, 1) if kind == "rounded" else drawn
+    if kind == "uniform":
+        return rng.uniform(size=n)
+    return rng.exponential(size=n) if kind == "skewed" else np.round(rng.normal(size=n), 1)
 
 
 def standard(values: Any) -> Any:
