@@ -83,6 +83,8 @@ def batch_errors(series: np.ndarray, batches: int = 32) -> tuple[np.ndarray, np.
 
 def effective(p: np.ndarray, error: np.ndarray, seconds: float) -> tuple[float, float]:
     doubtful = (p > 0.05) & (p < 0.95) & (error > 0)
+    if not doubtful.any():
+        return 0.0, 0.0  # a chain that does not move
     own = p[doubtful] * (1 - p[doubtful]) / error[doubtful] ** 2
     return float(np.median(own) / seconds), float(own.min() / seconds)
 
