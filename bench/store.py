@@ -63,8 +63,7 @@ def row_of(score: str, columns: int, parents: int, rows: int, runs: int) -> list
         again, sets = cpu(made[:1] * runs)
         assert sets == plain and sets.scored == 0
         size = sum(path.stat().st_size for path in folders[0].iterdir())
-        own = Store(folders[0])
-        merging, _ = cpu([own.merge])
+        merging, _ = cpu([Store(folders[0]).merge])
         merged = sum(path.stat().st_size for path in folders[0].iterdir())
     finally:
         for folder in folders:
