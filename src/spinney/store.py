@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from spinney.dataset import Dataset
     from spinney.scores.source import Source
 
-SCORING = 1  # raised when the score of any family changes, be it in its last digit
+SCORING = 2  # raised when the score of any family changes, be it in its last digit
 EVERY = 0.5  # seconds between batches
 
 StoreAt = str | PathLike[str] | None
