@@ -74,6 +74,23 @@ std::vector<int> Cpdag::way(int from, int to, std::span<const int> avoided, std:
     return {};
 }
 
+std::vector<int> Cpdag::ways(int from, std::span<const int> avoided) {
+    std::vector<int> before(nodes_.size(), -1);
+    ++stamp_;
+    for (int v : avoided) seen_[v] = stamp_;
+    seen_[from] = stamp_;
+    queue_.assign(1, from);
+    for (std::size_t i = 0; i < queue_.size(); ++i)
+        for (const auto* next : {&nodes_[queue_[i]].neighbours, &nodes_[queue_[i]].children})
+            for (int w : *next) {
+                if (seen_[w] == stamp_) continue;
+                seen_[w] = stamp_;
+                before[w] = queue_[i];
+                queue_.push_back(w);
+            }
+    return before;
+}
+
 std::size_t Cpdag::mark() {
     ++epoch_;
     remembering_ = true;

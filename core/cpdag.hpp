@@ -31,6 +31,9 @@ public:
     // between the two does not count. Empty: there is none.
     std::vector<int> way(int from, int to, std::span<const int> avoided, std::span<const int> also = {});
 
+    // Such ways to all: per variable the one before it, or -1 where there is no way (and for `from`).
+    std::vector<int> ways(int from, std::span<const int> avoided);
+
     // Chickering (2002); Hauser and Buehlmann (2012). `above`: the neighbours of y that are its parents before the change.
     // REQUIRES: the operator is valid.
     void insert(int x, int y, std::span<const int> above);           // x -> y or x - y

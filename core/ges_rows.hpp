@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace spinney::ges_rows {
@@ -35,7 +34,7 @@ struct Rows {                                            // of one variable
     std::shared_ptr<const Row> row[kinds];
     std::shared_ptr<const Turns> turns;                  // what row[turns] is made of
     std::size_t at[kinds] = {0, 0, 0};                   // the first that has not been refused
-    std::vector<std::pair<int, int>> waiting;            // (w, y): a way that forbids an operator of y goes on to w from here
+    std::vector<std::uint64_t> waiting;                  // sorted; w and y: a way that forbids an operator of y goes on to w from here
     std::uint64_t made = 0;                              // when a row was made last, by a clock that counts them
 };
 

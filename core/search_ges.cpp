@@ -25,6 +25,7 @@ using Clock = std::chrono::steady_clock;
 using Set = FamilyGains::Set;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr std::size_t most_sets = 1u << 12;              // of neighbours, per variable: the smaller ones
+constexpr std::size_t many_refused = 2;                  // operators of a row, one by one
 constexpr std::size_t most_known = std::size_t{128} << 20;       // bytes of rows that are remembered
 
 bool has(const Set& set, int v) { return std::binary_search(set.begin(), set.end(), v); }
@@ -350,14 +351,16 @@ private:
     }
     void wake() {
         for (auto& [from, to] : graph_.closed()) {
-            if (std::none_of(rows_[from].waiting.begin(), rows_[from].waiting.end(), [&, to = to](auto& way) { return way.first == to; })) continue;
-            auto& waiting = edit(from).waiting;
+            auto range = [to = to](Rows& rows) {
+                const auto first = std::lower_bound(rows.waiting.begin(), rows.waiting.end(), waits(to, 0));
+                return std::pair(first, std::lower_bound(first, rows.waiting.end(), waits(to + 1, 0)));
+            };
+            if (const auto [first, last] = range(rows_[from]); first == last) continue;
+            Rows& rows = edit(from);
+            const auto [first, last] = range(rows);
             std::vector<int> woken;
-            std::erase_if(waiting, [&, to = to](auto& way) {
-                if (way.first != to) return false;
-                woken.push_back(way.second);
-                return true;
-            });
+            for (auto one = first; one != last; ++one) woken.push_back(static_cast<int>(*one & 0xffffffffu));
+            rows.waiting.erase(first, last);
             for (int v : woken) reset(v, inserts), reset(v, turns);
         }
         for (int v : held_)
@@ -367,16 +370,36 @@ private:
 
     // ---- Steps
 
+    static std::uint64_t waits(int to, int y) { return static_cast<std::uint64_t>(to) << 32 | static_cast<std::uint32_t>(y); }
     // No way from y to x that avoids those above, and for a turn the neighbours of x.
     bool open_way(int kind, int x, int y, const Set& above) {
         if (kind == deletes || (kind == turns && has(graph_[y].neighbours, x))) return false;
         const auto way = kind == turns ? graph_.way(y, x, above, graph_[x].neighbours) : graph_.way(y, x, above);
-        for (std::size_t i = 0; i + 1 < way.size(); ++i) {
-            auto& waiting = edit(way[i]).waiting;
-            const std::pair entry(way[i + 1], y);
-            if (std::find(waiting.begin(), waiting.end(), entry) == waiting.end()) waiting.push_back(entry);
-        }
+        for (std::size_t i = 0; i + 1 < way.size(); ++i) wait_for(way[i], way[i + 1], y);
         return !way.empty();
+    }
+    void wait_for(int from, int to, int y) {
+        auto& waiting = edit(from).waiting;
+        const std::uint64_t entry = waits(to, y);
+        const auto place = std::lower_bound(waiting.begin(), waiting.end(), entry);
+        if (place == waiting.end() || *place != entry) waiting.insert(place, entry);
+    }
+    // Refuses what comes next in a row of inserts, as far as ways forbid it: all ways from y are found at once.
+    void refuse_reached(int y) {
+        Rows& rows = edit(y);
+        const std::shared_ptr<const Row> row = rows.row[inserts];
+        std::vector<Set> trees(row->sets.size());
+        for (; rows.at[inserts] < row->list.size(); ++rows.at[inserts]) {
+            const Operator& op = row->list[rows.at[inserts]];
+            Set& before = trees[op.set];
+            if (before.empty()) before = graph_.ways(y, row->sets[op.set]);
+            if (before[op.x] == -1) break;
+            for (int v = op.x, u; v != y && (u = before[v]) >= 0; v = u) {
+                before[v] = -2 - u;                      // it is waited for from here on
+                wait_for(u, v, y);
+            }
+        }
+        compete(y, inserts);
     }
     // False: the class that it leads to is not possible, and all is as before.
     bool apply(int kind, int x, int y, const Set& above, bool forced = false) {
@@ -409,6 +432,7 @@ private:
                 const bool blocked = kind == inserts && std::count(blocked_.begin(), blocked_.end(), std::pair<int, int>(std::minmax(op.x, y)));
                 if (blocked || open_way(kind, op.x, y, above)) {
                     refuse(y, kind);
+                    if (kind == inserts && rows_[y].at[kind] >= many_refused) refuse_reached(y);
                     continue;
                 }
                 if (!apply(kind, op.x, y, above)) {
