@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -163,6 +164,7 @@ def test_what_is_prepared_is_counted() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read as Linux tells it")
+@pytest.mark.skipif("SPINNEY_SANITIZER" in os.environ, reason="sanitizers take memory of their own")
 def test_columns_that_alone_exceed_the_limit_are_refused_before_the_job(tmp_path: Path) -> None:
     """The sorted copy of continuous columns, and the same in standard units, count."""
     code = """
