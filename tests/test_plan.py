@@ -113,6 +113,7 @@ print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
     assert int(done.stdout.split()[-1]) * 1024 < 0.5 * 2**30
 
 
+@pytest.mark.skipif("SPINNEY_SANITIZER" in os.environ, reason="sanitizers keep memory that was given back")
 def test_with_a_limit_the_source_and_the_candidates_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the job is made smaller or not."""
     from spinney import scores
